@@ -162,15 +162,41 @@ CASES = [
         ),
     ),
     case(
+        "wrapped complex, one column short",
+        np.arange(6, dtype=np.float32) * np.complex64(0.5 - 1j),
+        ("tensor([0.0000+0.j, 0.5000-1.j, 1.0000-2.j, 1.5000-3.j, 2.0000-4.j,\n        2.5000-5.j])"),
+        options={"linewidth": 78},
+    ),
+    case(
+        "wrapped rank 3, one column short",
+        np.arange(24).reshape(1, 2, 12) * 10,
+        (
+            "tensor([[[  0,  10,  20,  30,  40,  50,  60,  70,  80,  90, 100,\n"
+            "          110],\n"
+            "         [120, 130, 140, 150, 160, 170, 180, 190, 200, 210, 220,\n"
+            "          230]]])"
+        ),
+        options={"linewidth": 68},
+    ),
+    case(
+        "rank 3 just fits",
+        np.arange(24).reshape(1, 2, 12) * 10,
+        (
+            "tensor([[[  0,  10,  20,  30,  40,  50,  60,  70,  80,  90, 100, 110],\n"
+            "         [120, 130, 140, 150, 160, 170, 180, 190, 200, 210, 220, 230]]])"
+        ),
+        options={"linewidth": 69},
+    ),
+    case(
         "summary 1-d",
         np.arange(1001, dtype=np.float32),
         "tensor([   0.,    1.,    2.,  ...,  998.,  999., 1000.])",
     ),
     case(
         "threshold is not summarised",
-        np.zeros((2, 2)),
-        "tensor([[0., 0.],\n        [0., 0.]], dtype=torch.float64)",
-        options={"threshold": 4},
+        np.arange(8),
+        "tensor([0, 1, 2, 3, 4, 5, 6, 7])",
+        options={"threshold": 8},
     ),
     case(
         "summary 2-d",
@@ -183,6 +209,18 @@ CASES = [
             "        [9700, 9701, 9702,  ..., 9797, 9798, 9799],\n"
             "        [9800, 9801, 9802,  ..., 9897, 9898, 9899],\n"
             "        [9900, 9901, 9902,  ..., 9997, 9998, 9999]])"
+        ),
+    ),
+    case(
+        "an axis of twice edgeitems is whole",
+        np.arange(1206).reshape(6, 201),
+        (
+            "tensor([[   0,    1,    2,  ...,  198,  199,  200],\n"
+            "        [ 201,  202,  203,  ...,  399,  400,  401],\n"
+            "        [ 402,  403,  404,  ...,  600,  601,  602],\n"
+            "        [ 603,  604,  605,  ...,  801,  802,  803],\n"
+            "        [ 804,  805,  806,  ..., 1002, 1003, 1004],\n"
+            "        [1005, 1006, 1007,  ..., 1203, 1204, 1205]])"
         ),
     ),
     case(

@@ -232,16 +232,16 @@ def _float_column(values: _Array) -> _Column:
     if counted.size == 0:
         return _Column(_integer_valued, 1)
     whole = bool((counted == np.ceil(counted)).all())
-    write = _scientific if _is_scientific(counted, whole) else _integer_valued if whole else _fixed
+    write = _scientific if _is_scientific(counted) else _integer_valued if whole else _fixed
     return _Column(write, max(len(write(value)) for value in counted.tolist()))
 
 
-def _is_scientific(counted: _Array, whole: bool) -> bool:
+def _is_scientific(counted: _Array) -> bool:
     if _options.sci_mode is not None:
         return _options.sci_mode
     size = np.abs(counted)
     low, high = float(size.min()), float(size.max())
-    return high / low > 1000 or high > 1e8 or (not whole and low < 1e-4)
+    return high / low > 1000 or high > 1e8 or low < 1e-4
 
 
 def _scientific(value: float) -> str:
