@@ -91,7 +91,7 @@ def test_every_missing_part_names_the_distribution_that_ships_it():
 
 @pytest.mark.parametrize("name", [f"msadapter-{name}" for name in PACKAGES])
 def test_every_folder_of_modules_is_a_package(name):
-    """A folder without __init__.py works in an editable install and is easy to forget; only core's are shared."""
+    """A folder without __init__.py would work from source and be easy to forget; only core's are shared."""
     folders = {str(pathlib.PurePosixPath(file).parent) for file in sources(name) if file.endswith(".py")}
     shipped = sources(name) | sources("msadapter-core")
     assert [folder for folder in sorted(folders) if f"{folder}/__init__.py" not in shipped] == []
@@ -99,7 +99,7 @@ def test_every_folder_of_modules_is_a_package(name):
 
 @pytest.mark.parametrize("name", [f"msadapter-{name}" for name in PACKAGES])
 def test_imports_of_third_parties_are_declared(name):
-    """A module that only happens to be installed with something else is missing on the user's machine one day."""
+    """A module that only happens to come with something else is missing one day."""
     provides = {"PIL": "pillow", "msadapter": None}
     needs = {re.split(r"[<>=]", need)[0] for need in _needs_with_siblings(name)}
     used = set()
@@ -117,7 +117,7 @@ def _needs_with_siblings(name):
 
 
 def _top_level_imports(path):
-    """Modules outside the standard library that importing the file imports; not those inside functions or try."""
+    """Modules outside the standard library that importing the file imports, not counting try."""
     found = set()
     for node in ast.parse(path.read_text()).body:
         if isinstance(node, ast.Import):
