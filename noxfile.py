@@ -110,7 +110,7 @@ def wheels(session, package):
     (home,) = unpacked.iterdir()
     shutil.rmtree(home / "src")
     session.chdir(home)
-    settings = ["-c", str(ROOT / "pyproject.toml"), "--rootdir", str(home)]
+    settings = ["-c", str(ROOT / "pyproject.toml"), "--rootdir", "."]
     session.run("python", "-m", "pytest", *settings, "tests", *session.posargs)
 
 
