@@ -1,0 +1,124 @@
+"""Every private name of MindSpore that we use, and nothing else.
+
+All other modules take these handles from here: a MindSpore release that moves one of them is answered in this file
+alone. Measured on MindSpore 2.10; `docs/architecture.md` says what each is for.
+"""
+
+import os
+import threading
+from operator import attrgetter
+
+import mindspore as ms
+from mindspore import _c_expression, mint
+from mindspore.common._grad_function import _Function
+from mindspore.ops import auto_generate
+from mindspore.common.np_dtype import bfloat16 as numpy_bfloat16
+
+MsTensor = ms.Tensor
+MsParameter = ms.Parameter
+TensorPy = _c_expression.TensorPy
+GradFunction = _Function
+
+_executor = _c_expression.PyNativeExecutor_.get_instance()
+
+# MindSpore's dynamic mode is not thread-safe on CPU (wrong values, double free): one operator at a time.
+LOCK = threading.RLock()
+
+_PLACEHOLDER = 0.0
+
+# Recording: MindSpore switches the flag off in value_and_grad, TrainOneStepCell, new threads and on some errors,
+# so that every operator of ours sets it again. `enable_grad` is the user-visible no_grad state of the thread.
+set_recording = _executor.set_grad_flag
+is_grad_enabled = _executor.enable_grad
+set_grad_enabled = _executor.set_enable_grad
+
+run_backward = _c_expression.run_backward
+set_version_counters = _c_expression._unsafe_set_version_counter
+
+# State of one tensor, read from C++ under the Python properties that our Tensor puts over some of these names.
+dtype_of = attrgetter("_dtype")
+shape_of = attrgetter("_shape")
+requires_grad = attrgetter("_requires_grad")
+is_leaf = attrgetter("_is_leaf")
+version_of = attrgetter("_version")
+numel_of = attrgetter("_size")
+strides_of = TensorPy.stride
+is_contiguous = TensorPy.is_contiguous
+storage_offset = TensorPy.storage_offset
+data_pointer = TensorPy._data_ptr
+raw_grad = TensorPy._grad.__get__
+set_raw_grad = TensorPy._grad.__set__
+raw_data = TensorPy.data.__get__
+set_raw_data = TensorPy.data.__set__
+asnumpy = TensorPy.asnumpy
+from_numpy = MsTensor.from_numpy
+itemsize_of = attrgetter("_itemsize")
+as_strided = auto_generate.as_strided
+view = TensorPy.view
+getitem = MsTensor.__getitem__
+register_hook = MsTensor.register_hook
+set_requires_grad = TensorPy.requires_grad_
+parameter_requires_grad = MsParameter.requires_grad
+
+
+def device_target():
+    """The device MindSpore runs on: "CPU", "GPU" or "Ascend"."""
+    return ms.get_context("device_target")
+
+
+def configure():
+    """Set what the adapter needs of MindSpore's context; called once, when `msadapter.pytorch` is imported."""
+    target = os.environ.get("MSADAPTER_DEVICE_TARGET")
+    if target:
+        ms.set_context(device_target=target)
+    if device_target() == "CPU":
+        # 2 to 100 times faster on few cores than asynchronous issue, and an error surfaces at the call that caused it.
+        ms.runtime.launch_blocking()
+
+
+def assign_value(tensor, value):
+    """Make `tensor` (the Python object) stand for `value`: its storage and its place in the graph."""
+    tensor.assign_value_cpp(value)
+
+
+def grad_node(tensor):
+    """The engine's node that made `tensor`, or None; None too once backward has freed a custom function's node."""
+    try:
+        return tensor._grad_node
+    except RuntimeError:
+        return None
+
+
+def device_copy(target, source):
+    """Copy `source` into the storage of `target` on the device, outside the graph."""
+    enabled = is_grad_enabled()
+    set_grad_enabled(False)
+    try:
+        TensorPy.copy_(target, source)
+    finally:
+        set_grad_enabled(enabled)
+
+
+def make_parameter(name, requires_grad):
+    """A MindSpore Parameter whose data the caller replaces."""
+    return MsParameter(MsTensor(_PLACEHOLDER), name=name, requires_grad=bool(requires_grad))
+
+
+def device_cast(tensor, dtype):
+    """MindSpore's own cast."""
+    return ms.ops.cast(tensor, dtype)
+
+
+def slice_view(tensor, dim, start, stop, step=1):
+    """The view `start:stop:step` of dimension `dim`."""
+    if step == 1 and not requires_grad(tensor):
+        return mint.narrow(tensor, dim, start, stop - start)
+    # narrow keeps its input and takes any later write into it for an error; the indexing operator does not.
+    return getitem(tensor, (slice(None),) * dim + (slice(start, stop, step),))
+
+
+def select_view(tensor, dim, index):
+    """The view of element `index` of dimension `dim`, without that dimension."""
+    if requires_grad(tensor):
+        return getitem(tensor, (slice(None),) * dim + (index,))  # select itself has no backward kernel on the CPU
+    return mint.squeeze(mint.narrow(tensor, dim, index, 1), dim)

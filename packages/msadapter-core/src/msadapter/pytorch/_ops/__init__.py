@@ -1,0 +1,13 @@
+"""The operators: one record each, by family. Importing the package registers all of them."""
+
+from msadapter.pytorch._ops import (  # noqa: F401
+    comparison,
+    creation,
+    filling,
+    indexing,
+    joining,
+    pointwise,
+    products,
+    reduction,
+    view,
+)

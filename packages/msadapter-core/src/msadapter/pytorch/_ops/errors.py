@@ -1,0 +1,77 @@
+"""Error messages: MindSpore's and Python's turned into PyTorch's class and wording, with what was received."""
+
+import re
+
+import numpy as np
+
+from msadapter.pytorch import _dtype
+from msadapter.pytorch._engine import native
+from msadapter.pytorch._engine.native import MsTensor
+
+_BINDING = re.compile(r"missing \d+ required|takes .* positional argument|unexpected keyword argument|multiple values for")
+_NO_KERNEL = re.compile(r"unregistered|Unsupported op|select.*kernel|not support|Kernel select failed|dtype|data type", re.IGNORECASE)
+_SHAPES = re.compile(r"broadcast|shape|dimension", re.IGNORECASE)
+
+
+def is_numpy_number(value):
+    return isinstance(value, np.generic)
+
+
+def is_number_or_array(value):
+    """Whether a Python operator with a tensor on the other side is ours to answer."""
+    return isinstance(value, (int, float, complex, np.generic, MsTensor))
+
+
+def describe(value):
+    """The type of an argument, with dtype and shape for a tensor."""
+    if isinstance(value, MsTensor):
+        dtype = _dtype.name_of(_dtype.of_native(native.dtype_of(value)))
+        return f"Tensor({dtype}, {list(native.shape_of(value))})"
+    if isinstance(value, (list, tuple)) and any(isinstance(v, MsTensor) for v in value):
+        return f"{type(value).__name__}[{', '.join(map(describe, value))}]"
+    return type(value).__name__ if isinstance(value, type(None)) else f"{type(value).__name__}"
+
+
+def received(args, kwargs):
+    parts = [describe(a) for a in args] + [f"{k}={describe(v)}" for k, v in kwargs.items()]
+    return f"({', '.join(parts)})"
+
+
+def explain(record, error, args, kwargs):
+    """The exception to raise in place of `error`: itself where it is already PyTorch's."""
+    message = str(error)
+    if isinstance(error, TypeError) and _BINDING.search(message) and _from_body(error, record):
+        detail = message.split("() ", 1)[-1]
+        return TypeError(f"{record.name}() received an invalid combination of arguments - got {received(args, kwargs)}: {detail}")
+    if isinstance(error, AttributeError) and "_dtype" in message and not isinstance(args[0] if args else None, MsTensor):
+        position = next((i for i, a in enumerate(args) if not isinstance(a, MsTensor)), 0)
+        name = record.parameters[min(position, len(record.parameters) - 1)]
+        return TypeError(
+            f"{record.name}(): argument '{name}' (position {position + 1}) must be Tensor, not {type(args[position]).__name__ if args else 'missing'}"
+        )
+    if not _from_mindspore(error):
+        return error
+    first = message.split("\n")[0].strip()
+    native.set_recording(True)
+    tensors = [a for a in args if isinstance(a, MsTensor)]
+    if isinstance(error, TypeError) or _NO_KERNEL.search(first):
+        dtype = _dtype.SCALAR_NAMES.get(_dtype.of_native(native.dtype_of(tensors[0]))) if tensors else "these arguments"
+        return RuntimeError(f"\"{record.name}\" not implemented for '{dtype}'. Received: {received(args, kwargs)}. MindSpore says: {first}")
+    return RuntimeError(f"torch.{record.qualified}: {first} Received: {received(args, kwargs)}")
+
+
+def _from_body(error, record):
+    """Whether the call of the body itself failed, not a call inside it."""
+    trace = error.__traceback__.tb_next
+    return trace is None or trace.tb_next is None
+
+
+def _from_mindspore(error):
+    """Whether MindSpore raised `error`, seen by the frame or by its way of writing messages."""
+    trace = error.__traceback__
+    while trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace.tb_frame.f_globals.get("__name__", "").startswith("mindspore"):
+        return True
+    message = str(error)
+    return "\n----" in message or message.startswith("For '") or "unregistered" in message or "C++ Call Stack" in message

@@ -1,0 +1,223 @@
+"""Arithmetic and elementary functions, element by element."""
+
+import mindspore as ms
+import numpy as np
+
+from msadapter.pytorch import _dtype
+from msadapter.pytorch._engine import native
+from msadapter.pytorch._engine.kernel import kernel
+from msadapter.pytorch._engine.native import MsTensor, dtype_of, requires_grad, shape_of
+from msadapter.pytorch._ops.casting import constant
+from msadapter.pytorch._ops.registry import op
+from msadapter.pytorch._ops.rules import float_unary, promoting
+from msadapter.pytorch._ops.reduction import sum_to_shape
+
+_add, _sub, _mul, _addn = ms.ops.add, ms.ops.sub, ms.ops.mul, ms.ops.addn
+_FLOAT32 = _dtype.NATIVE[_dtype.float32]
+
+
+def scaled(tensor, factor):
+    """`tensor * factor` for a Python number (or tensor) `factor`, exact in every dtype; numbers too."""
+    if not isinstance(tensor, MsTensor) or isinstance(factor, MsTensor):
+        return tensor * factor
+    if dtype_of(tensor) is not _FLOAT32:
+        factor = constant(factor, _dtype.of_native(dtype_of(tensor)))
+    return _mul(tensor, factor)
+
+
+@op(inplace=True, linear=True, operators=("__add__",), reflected="__radd__")
+@promoting(integers=lambda a, b, alpha=1: np.add(a, b if alpha == 1 else b * a.dtype.type(alpha)))
+def add(input, other, *, alpha=1):
+    """`input + alpha * other`."""
+    if alpha != 1:
+        return _add(input, scaled(other, alpha))
+    if isinstance(other, MsTensor) and requires_grad(input) and requires_grad(other) and shape_of(input) == shape_of(other):
+        # Add hands one gradient to both operands, and two leaves would need MindSpore's Clone: it has no CPU kernel.
+        return _addn((input, other))
+    return _add(input, other)
+
+
+@op(inplace=True, linear=True, operators=("__sub__",), reflected="__rsub__", aliases=("subtract",))
+@promoting(integers=lambda a, b, alpha=1: np.subtract(a, b if alpha == 1 else b * a.dtype.type(alpha)))
+def sub(input, other, *, alpha=1):
+    """`input - alpha * other`. Raises RuntimeError for bool operands."""
+    return _sub(input, other if alpha == 1 else scaled(other, alpha))
+
+
+@op
+def rsub(input, other, *, alpha=1):
+    """`other - alpha * input`."""
+    return sub(other, input, alpha=alpha)
+
+
+@op(inplace=True, operators=("__mul__",), reflected="__rmul__", aliases=("multiply",))
+@promoting(integers=np.multiply)
+def mul(input, other):
+    """`input * other`."""
+    return _mul(input, other)
+
+
+@kernel(reason="MindSpore's division ignores the sign of a zero divisor and loses NaN / 0", saves=("input", "other"))
+def _true_divide(input, other, input_shape, other_shape):
+    return np.true_divide(input, other)
+
+
+@_true_divide.gradient
+def _(ctx, grad):
+    input, other = ctx.saved
+    for_input = grad / other
+    needs_input, needs_other = (*ctx.needs, False)[:2]
+    return (
+        sum_to_shape(for_input, ctx.args[2]) if needs_input else None,
+        sum_to_shape(-(for_input * (input / other)), ctx.args[3]) if needs_other else None,
+    )
+
+
+@op(inplace=True, operators=("__truediv__",), reflected="__rtruediv__", aliases=("divide",), cpu=_true_divide.reason)
+def div(input, other, *, rounding_mode=None):
+    """`input / other`; `rounding_mode` "trunc" or "floor" rounds the quotient and keeps integers integer."""
+    if rounding_mode is None:
+        return true_divide(input, other)
+    if rounding_mode not in ("trunc", "floor"):
+        raise RuntimeError(f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'")
+    return _floor_divide(input, other) if rounding_mode == "floor" else _trunc_divide(input, other)
+
+
+@op(inplace=True, cpu=_true_divide.reason)
+@promoting(floating=True)
+def true_divide(input, other):
+    """`input / other` in floating point, by IEEE rules."""
+    if not isinstance(other, MsTensor):
+        other = constant(other, _dtype.float32)
+    return _true_divide(input, other, shape_of(input), shape_of(other))
+
+
+@kernel(reason="MindSpore's floor division differs from PyTorch's at inf, nan and zero")
+def _floor_divide_arrays(input, other):
+    quotient = np.floor_divide(input, other)
+    if quotient.dtype.kind == "f":
+        plain = np.true_divide(input, other)
+        return np.where(np.isfinite(plain), quotient, plain)
+    return quotient
+
+
+@_floor_divide_arrays.gradient
+def _(ctx, grad):
+    return tuple(None for _ in ctx.needs)
+
+
+@promoting
+def _floor_divide(input, other):
+    return _rounded_division(_floor_divide_arrays, input, other)
+
+
+@kernel(reason="MindSpore's trunc division of int64 loses bits above 2**24")
+def _trunc_divide_arrays(input, other):
+    if input.dtype.kind in "iub":
+        return np.floor_divide(input, other) + ((input % other != 0) & ((input < 0) != (other < 0)))
+    return np.trunc(np.true_divide(input, other))
+
+
+@_trunc_divide_arrays.gradient
+def _(ctx, grad):
+    return tuple(None for _ in ctx.needs)
+
+
+@promoting
+def _trunc_divide(input, other):
+    return _rounded_division(_trunc_divide_arrays, input, other)
+
+
+def _rounded_division(body, input, other):
+    dtype = _dtype.of_native(dtype_of(input))
+    if not isinstance(other, MsTensor):
+        other = constant(other, dtype)
+    if not dtype.is_floating_point and not native.asnumpy(other).all():
+        raise RuntimeError("ZeroDivisionError")
+    return body(input, other)
+
+
+@op(inplace=True, operators=("__floordiv__",), reflected="__rfloordiv__", cpu=_floor_divide_arrays.reason)
+def floor_divide(input, other):
+    """`input / other` rounded down."""
+    return _floor_divide(input, other)
+
+
+@op(inplace=True, linear=True, operators=("__neg__",), aliases=("negative",))
+def neg(input):
+    """`-input`. Raises RuntimeError for bool."""
+    if dtype_of(input) is _dtype.NATIVE[_dtype.bool]:
+        raise RuntimeError(
+            "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the "
+            "`~` or `logical_not()` operator instead."
+        )
+    return ms.ops.neg(input)
+
+
+@op(operators=("__pos__",))
+def positive(input):
+    """`input` itself. Raises RuntimeError for bool."""
+    if dtype_of(input) is _dtype.NATIVE[_dtype.bool]:
+        raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
+    return input
+
+
+@op(inplace=True, operators=("__pow__",), reflected="__rpow__")
+@promoting(integers=np.power)
+def pow(input, exponent):
+    """`input ** exponent`."""
+    return ms.ops.pow(input, exponent)
+
+
+@op(inplace=True)
+@float_unary
+def exp(input):
+    """e to the power of `input`."""
+    return ms.ops.exp(input)
+
+
+@op(inplace=True)
+@float_unary
+def log(input):
+    """The natural logarithm."""
+    return ms.ops.log(input)
+
+
+@op(inplace=True)
+@float_unary
+def sigmoid(input):
+    """`1 / (1 + exp(-input))`."""
+    return ms.ops.sigmoid(input)
+
+
+@op(inplace=True)
+@float_unary
+def tanh(input):
+    """The hyperbolic tangent."""
+    return ms.ops.tanh(input)
+
+
+@kernel(reason="MindSpore's relu turns NaN into 0", saves=("out",))
+def _relu(input):
+    return np.maximum(input, 0)
+
+
+@kernel(reason="MindSpore's relu turns NaN into 0", saves=("result",))
+def _relu_gradient(grad, result):
+    return np.where(result > 0, grad, grad.dtype.type(0))
+
+
+@_relu.gradient
+def _(ctx, grad):
+    return _relu_gradient(grad, ctx.saved[0])
+
+
+@_relu_gradient.gradient
+def _(ctx, grad):
+    return _relu_gradient(grad, ctx.saved[0]), None
+
+
+@op(inplace=True, cpu=_relu.reason)
+def relu(input):
+    """`max(input, 0)`; NaN stays."""
+    return _relu(input)

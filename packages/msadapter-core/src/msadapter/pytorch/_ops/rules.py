@@ -1,0 +1,88 @@
+"""What stands before an operator's body: promotion and dtype support, once for all operators of a kind."""
+
+import functools
+
+import numpy as np
+
+from msadapter.pytorch import _dtype
+from msadapter.pytorch._engine import native, storage
+from msadapter.pytorch._engine.native import MsTensor, dtype_of
+from msadapter.pytorch._ops.casting import cast, constant
+from msadapter.pytorch._ops.promotion import result_type
+
+_F32, _F64 = _dtype.NATIVE[_dtype.float32], _dtype.NATIVE[_dtype.float64]
+_EXACT = frozenset((_F32, _F64))
+_HALVES = frozenset((_dtype.float16, _dtype.bfloat16))
+_NUMBERS = (int, float)
+ON_CPU = storage.ON_CPU
+
+
+def promoting(body=None, *, floating=False, integers=None):
+    """Two operands in one dtype: PyTorch's promotion of tensors and numbers, then `body(a, b, ...)` on tensors.
+
+    Args:
+        floating: integers compute in the default float dtype (division and its kind).
+        integers: on the CPU, the NumPy function for integers and bool; MindSpore's kernels miss or falsify many.
+    On the CPU float16 and bfloat16 compute in float32 and round once, as PyTorch's kernels do. The body sees a Python
+    number only beside a float32 tensor, where MindSpore's scalar form is exact and cheaper.
+    """
+    if body is None:
+        return functools.partial(promoting, floating=floating, integers=integers)
+
+    @functools.wraps(body)
+    def run(input, other, *args, **kwargs):
+        kind = type(other)
+        if kind is float or kind is int:
+            if dtype_of(input) is _F32:
+                return body(input, other, *args, **kwargs)
+        elif kind is not bool and kind is not complex and type(input) not in _NUMBERS:
+            dtype = dtype_of(input)
+            if dtype is dtype_of(other) and dtype in _EXACT:
+                return body(input, other, *args, **kwargs)
+        dtype = _common_dtype(input, other, floating)
+        if integers is not None and ON_CPU and not (dtype.is_floating_point or dtype.is_complex):
+            return _on_integers(integers, in_dtype(input, dtype), in_dtype(other, dtype), *args, **kwargs)
+        compute = _dtype.float32 if ON_CPU and dtype in _HALVES else dtype
+        result = body(in_dtype(input, compute), in_dtype(other, compute), *args, **kwargs)
+        return cast(result, dtype) if compute is not dtype and dtype_of(result) is _F32 else result
+
+    return run
+
+
+def _common_dtype(input, other, floating):
+    for operand in (input, other):
+        if not isinstance(operand, (MsTensor, int, float, complex)):
+            dtype_of(operand)  # raises the AttributeError that names the wrong argument
+    dtype = result_type(input, other)
+    if floating and not (dtype.is_floating_point or dtype.is_complex):
+        return _dtype.get_default_dtype()
+    return dtype
+
+
+def _on_integers(function, a, b, *args, **kwargs):
+    with np.errstate(all="ignore"):
+        return native.from_numpy(np.asarray(function(native.asnumpy(a), native.asnumpy(b), *args, **kwargs)))
+
+
+def in_dtype(operand, dtype):
+    """A tensor or number as a tensor of `dtype`."""
+    return cast(operand, dtype) if isinstance(operand, MsTensor) else constant(operand, dtype)
+
+
+def float_unary(body):
+    """One operand whose function is real-valued: integers and bool compute in the default dtype, halves in float32."""
+
+    @functools.wraps(body)
+    def run(input, *args, **kwargs):
+        if dtype_of(input) in _EXACT:
+            return body(input, *args, **kwargs)
+        dtype = _dtype.of_native(dtype_of(input))
+        if dtype.is_complex:
+            return body(input, *args, **kwargs)
+        if not dtype.is_floating_point:
+            return body(cast(input, _dtype.get_default_dtype()), *args, **kwargs)
+        if not ON_CPU:
+            return body(input, *args, **kwargs)
+        return cast(body(cast(input, _dtype.float32), *args, **kwargs), dtype)
+
+    return run
