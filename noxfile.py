@@ -23,6 +23,7 @@ nox.needs_version = ">=2025.11.12"
 nox.options.default_venv_backend = "uv|virtualenv"
 nox.options.reuse_venv = "yes"
 nox.options.error_on_missing_interpreters = False
+nox.options.download_python = "never"
 nox.options.sessions = ["lint", "types", "tests"]
 
 
