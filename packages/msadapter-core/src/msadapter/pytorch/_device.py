@@ -9,7 +9,7 @@ _KINDS = ("cpu", "cuda", "npu", "meta", "mps", "xpu")
 _PATTERN = re.compile(r"([a-z]+)(?::(\d+))?")
 
 
-class device:  # noqa: N801 - PyTorch's name
+class device:
     """Where a tensor lives: `type` and `index`. `cpu` is the host, `npu` is MindSpore's Ascend target.
 
     As a context manager it is the default device of the tensors created inside.
@@ -27,10 +27,14 @@ class device:  # noqa: N801 - PyTorch's name
             raise TypeError(f"device(): argument 'type' must be str or int, not {type.__class__.__name__}")
         match = _PATTERN.fullmatch(type)
         if match is None or match[1] not in _KINDS:
-            raise RuntimeError(f"Expected one of {', '.join(_KINDS)} device type at start of device string: {type}")
+            raise RuntimeError(
+                f"Expected one of {', '.join(_KINDS)} device type at start of device string: {type}"
+            )
         if match[2] is not None:
             if index is not None:
-                raise RuntimeError(f"type (string) must not include an index because index was passed: {type}")
+                raise RuntimeError(
+                    f"type (string) must not include an index because index was passed: {type}"
+                )
             index = int(match[2])
         object.__setattr__(self, "type", match[1])
         object.__setattr__(self, "index", index)
@@ -41,7 +45,11 @@ class device:  # noqa: N801 - PyTorch's name
         raise AttributeError(f"attribute '{name}' of 'torch.device' objects is not writable")
 
     def __repr__(self):
-        return f"device(type={self.type!r})" if self.index is None else f"device(type={self.type!r}, index={self.index})"
+        return (
+            f"device(type={self.type!r})"
+            if self.index is None
+            else f"device(type={self.type!r}, index={self.index})"
+        )
 
     def __str__(self):
         return self.type if self.index is None else f"{self.type}:{self.index}"
@@ -97,7 +105,9 @@ def check_device(wanted):
     if found.type in ("cpu", accelerator_kind()):
         return found
     if found.type == "meta":
-        raise NotImplementedError("device 'meta' is not supported by msadapter: MindSpore has no tensors without storage")
+        raise NotImplementedError(
+            "device 'meta' is not supported by msadapter: MindSpore has no tensors without storage"
+        )
     raise RuntimeError(
         f"device '{found}' is not available: MindSpore runs on {native.device_target()} here. "
         "Write torch.device('npu' if torch.npu.is_available() else 'cpu') instead."

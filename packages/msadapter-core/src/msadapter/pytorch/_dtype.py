@@ -15,7 +15,7 @@ class _DtypeMeta(type):
         return type(instance) in _DTYPE_CLASSES
 
 
-class dtype(metaclass=_DtypeMeta):  # noqa: N801 - PyTorch's name
+class dtype(metaclass=_DtypeMeta):
     """The class of `torch.float32` and the others; `isinstance(torch.float32, torch.dtype)` is True."""
 
     def __new__(cls, *args, **kwargs):
@@ -60,7 +60,9 @@ class _Properties:
         return {complex64: float32, complex128: float64}.get(self, self)
 
     def to_complex(self):
-        return {float16: complex64, bfloat16: complex64, float32: complex64, float64: complex128}.get(self, self)
+        return {float16: complex64, bfloat16: complex64, float32: complex64, float64: complex128}.get(
+            self, self
+        )
 
 
 def _make_class(native):
@@ -69,7 +71,9 @@ def _make_class(native):
     return type("dtype", (_Properties, base), members)
 
 
-_CLASSES = {type(t): _make_class(t) for t in (ms.float32, ms.bfloat16, ms.int8, ms.uint8, ms.bool_, ms.complex64)}
+_CLASSES = {
+    type(t): _make_class(t) for t in (ms.float32, ms.bfloat16, ms.int8, ms.uint8, ms.bool_, ms.complex64)
+}
 _DTYPE_CLASSES = frozenset(_CLASSES.values())
 
 
@@ -128,7 +132,7 @@ def of_native(native):
 
 
 def name_of(t):
-    """"float32" for `torch.float32` (or MindSpore's own)."""
+    """ "float32" for `torch.float32` (or MindSpore's own)."""
     return _NAMES[t]
 
 
@@ -184,7 +188,7 @@ def is_integral(t):
     return t in _INTEGRAL
 
 
-class finfo:  # noqa: N801 - PyTorch's name
+class finfo:
     """Limits of a floating-point dtype: `bits eps max min tiny smallest_normal resolution dtype`."""
 
     _BFLOAT16 = {
@@ -195,7 +199,9 @@ class finfo:  # noqa: N801 - PyTorch's name
     def __init__(self, type=None):
         t = _default if type is None else type
         if t not in _FLOATING and t not in _COMPLEX:
-            raise TypeError(f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle '{t!r}'")
+            raise TypeError(
+                f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle '{t!r}'"
+            )
         t = t.to_real() if isinstance(t, dtype) else t
         self.dtype = _NAMES[t]
         facts = self._BFLOAT16 if t == bfloat16 else self._numpy_facts(NUMPY[t])
@@ -216,12 +222,14 @@ class finfo:  # noqa: N801 - PyTorch's name
         )
 
 
-class iinfo:  # noqa: N801 - PyTorch's name
+class iinfo:
     """Limits of an integer dtype: `bits max min dtype`."""
 
     def __init__(self, type):
         if type not in _INTEGRAL:
-            raise TypeError(f"torch.iinfo() requires an integer input type. Use torch.finfo to handle '{type!r}'")
+            raise TypeError(
+                f"torch.iinfo() requires an integer input type. Use torch.finfo to handle '{type!r}'"
+            )
         info = np.iinfo(NUMPY[type])
         self.bits, self.max, self.min, self.dtype = info.bits, info.max, info.min, _NAMES[type]
 

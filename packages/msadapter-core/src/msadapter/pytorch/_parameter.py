@@ -30,7 +30,9 @@ class Parameter(Tensor, MsParameter, metaclass=_ParameterMeta):
             raise TypeError(f"Parameter data must be a Tensor. Received: {type(data).__name__}")
         dtype = _dtype.of_native(native.dtype_of(data))
         if requires_grad and not (dtype.is_floating_point or dtype.is_complex):
-            raise RuntimeError(f"Only Tensors of floating point and complex dtype can require gradients. Received: {dtype}")
+            raise RuntimeError(
+                f"Only Tensors of floating point and complex dtype can require gradients. Received: {dtype}"
+            )
         return cls._wrap(native.raw_data(data), requires_grad, name)
 
     @classmethod

@@ -27,7 +27,9 @@ class _SizeOfTensor(int):
             return self._shape
         rank = max(len(self._shape), 1)
         if not -rank <= dim < rank:
-            raise IndexError(f"Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], but got {dim})")
+            raise IndexError(
+                f"Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], but got {dim})"
+            )
         if not self._shape:
             raise IndexError(f"dimension specified as {dim} but tensor has no dimensions")
         return self._shape[dim]
@@ -119,7 +121,9 @@ class Tensor(MsTensor):
     is_cpu = property(lambda self: self.device.type == "cpu")
     is_cuda = property(lambda self: self.device.type == "cuda")
     is_npu = property(lambda self: self.device.type == "npu")
-    is_meta = is_sparse = is_sparse_csr = is_quantized = is_nested = is_mkldnn = is_mps = is_xpu = property(lambda self: False)
+    is_meta = is_sparse = is_sparse_csr = is_quantized = is_nested = is_mkldnn = is_mps = is_xpu = property(
+        lambda self: False
+    )
 
     def is_floating_point(self):
         return _dtype.is_floating(self.dtype)
@@ -216,13 +220,19 @@ class Tensor(MsTensor):
             self.__dict__.pop("_retained_grad", None)
             return
         if not isinstance(value, MsTensor):
-            raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}")
+            raise TypeError(
+                f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}"
+            )
         if value is self:
             raise RuntimeError("can't assign Variable as its own grad")
         if native.shape_of(value) != self._shape:
-            raise RuntimeError(f"assigned grad has data of a different size. Received: {list(native.shape_of(value))} for {list(self._shape)}")  # fmt: skip
+            raise RuntimeError(
+                f"assigned grad has data of a different size. Received: {list(native.shape_of(value))} for {list(self._shape)}"
+            )
         if native.dtype_of(value) is not self._dtype:
-            raise RuntimeError(f"assigned grad has data of a different type. Received: {value.dtype} for {self.dtype}")
+            raise RuntimeError(
+                f"assigned grad has data of a different type. Received: {value.dtype} for {self.dtype}"
+            )
         native.set_raw_grad(self, value)
         self.__dict__["_own_grad"] = value
 
@@ -319,7 +329,9 @@ class Tensor(MsTensor):
         from msadapter.pytorch._engine import storage
 
         if self._requires_grad and not force:
-            raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+            raise RuntimeError(
+                "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+            )
         if self.dtype == _dtype.bfloat16:
             raise TypeError("Got unsupported ScalarType BFloat16. Write tensor.float().numpy() instead.")
         return storage.array_over(self) if storage.ON_CPU else native.asnumpy(self)
@@ -405,7 +417,9 @@ class Tensor(MsTensor):
             dtype_name=_dtype.name_of(self.dtype),
             prefix=prefix,
             is_parameter=is_parameter,
-            default_dtype_names=tuple(map(_dtype.name_of, (_dtype.get_default_dtype(), _dtype.default_complex()))),
+            default_dtype_names=tuple(
+                map(_dtype.name_of, (_dtype.get_default_dtype(), _dtype.default_complex()))
+            ),
             requires_grad=self._requires_grad,
             grad_fn_name=None if node is None else node.name(),
             device_suffix=None if kind == "cpu" else str(self.device),
@@ -449,7 +463,9 @@ class Tensor(MsTensor):
 
     def __reduce_ex__(self, protocol):
         if not self.is_leaf:
-            raise RuntimeError("Only Tensors created explicitly by the user (graph leaves) support pickling. Write tensor.detach() instead.")  # fmt: skip
+            raise RuntimeError(
+                "Only Tensors created explicitly by the user (graph leaves) support pickling. Write tensor.detach() instead."
+            )
         array = np.array(native.asnumpy(self))
         raw = array.view(np.uint16) if self.dtype == _dtype.bfloat16 else array
         return _unpickle, (type(self), raw, self.dtype, self._requires_grad, self._user_attributes())
@@ -495,7 +511,17 @@ class Tensor(MsTensor):
 
 
 _ENGINE_FIELDS = frozenset(
-    ("_base", "_recipe", "_views", "_own_grad", "_retained_grad", "_retained_hook", "_detached", "_detached_from", "_operator")
+    (
+        "_base",
+        "_recipe",
+        "_views",
+        "_own_grad",
+        "_retained_grad",
+        "_retained_hook",
+        "_detached",
+        "_detached_from",
+        "_operator",
+    )
 )
 
 

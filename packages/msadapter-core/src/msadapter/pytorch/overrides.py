@@ -44,7 +44,12 @@ def overriding(args):
             continue
         cls = type(arg)
         handler = getattr(cls, "__torch_function__", None)
-        if handler is None or cls is Tensor or getattr(handler, "__func__", None) is _DEFAULT and not _is_user_class(cls):
+        if (
+            handler is None
+            or cls is Tensor
+            or getattr(handler, "__func__", None) is _DEFAULT
+            and not _is_user_class(cls)
+        ):
             continue
         if any(type(f) is cls for f in found):
             continue

@@ -15,7 +15,9 @@ _UNUSED = (
 )
 
 
-def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, grad_variables=None, inputs=None):
+def backward(
+    tensors, grad_tensors=None, retain_graph=None, create_graph=False, grad_variables=None, inputs=None
+):
     """Add d(sum of tensors)/d(leaf) to `.grad` of every leaf of the graph (or of `inputs` only).
 
     Args:
@@ -41,16 +43,25 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
 
 
 def grad(
-    outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False, only_inputs=True, allow_unused=None,
-    is_grads_batched=False, materialize_grads=False,
-):  # fmt: skip
+    outputs,
+    inputs,
+    grad_outputs=None,
+    retain_graph=None,
+    create_graph=False,
+    only_inputs=True,
+    allow_unused=None,
+    is_grads_batched=False,
+    materialize_grads=False,
+):
     """The gradients of `outputs` with respect to `inputs`, as a tuple; `.grad` of no tensor changes.
 
     `allow_unused` returns None for an input outside the graph (else RuntimeError), `materialize_grads` zeros;
     `is_grads_batched` takes `grad_outputs` with a leading batch dimension and returns stacked gradients.
     """
     if materialize_grads and allow_unused is False:
-        raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False.")  # fmt: skip
+        raise ValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
+        )
     outs, ins = _as_tuple(outputs), _as_tuple(inputs)
     if is_grads_batched:
         found = _batched(outs, ins, _as_tuple(grad_outputs), create_graph, retain_graph)
@@ -71,7 +82,9 @@ def _vectors(outputs, given):
     given = (None,) * len(outputs) if given is None else _as_tuple(given)
     if len(given) != len(outputs):
         raise RuntimeError(f"got {len(outputs)} tensors and {len(given)} gradients")
-    return tuple(_vector(i, output, vector) for i, (output, vector) in enumerate(zip(outputs, given, strict=True)))
+    return tuple(
+        _vector(i, output, vector) for i, (output, vector) in enumerate(zip(outputs, given, strict=True))
+    )
 
 
 def _vector(position, output, vector):
@@ -88,7 +101,9 @@ def _vector(position, output, vector):
             )
         return vector
     if native.numel_of(output) != 1:
-        raise RuntimeError(f"grad can be implicitly created only for scalar outputs. Received: shape {output.shape}")
+        raise RuntimeError(
+            f"grad can be implicitly created only for scalar outputs. Received: shape {output.shape}"
+        )
     dtype = _dtype.of_native(native.dtype_of(output))
     if not dtype.is_floating_point:
         raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {dtype}")
@@ -99,7 +114,9 @@ def _differentiate(outputs, vectors, inputs, retain_graph, create_graph):
     keep = create_graph if retain_graph is None else retain_graph
     for i, tensor in enumerate(inputs):
         if not native.requires_grad(tensor):
-            raise RuntimeError(f"One of the differentiated Tensors does not require grad. Received: inputs[{i}]")
+            raise RuntimeError(
+                f"One of the differentiated Tensors does not require grad. Received: inputs[{i}]"
+            )
     leaves = tuple(t for t in inputs if native.is_leaf(t))
     # An intermediate result asked for together with its ancestors takes their gradients: each runs alone.
     runs = ([leaves] if leaves else []) + [(t,) for t in inputs if not native.is_leaf(t)]
@@ -123,7 +140,13 @@ def _run(outputs, vectors, keep, create_graph, inputs, accumulate):
         hooks = _FreshGradients(outputs) if create_graph else None
         try:
             return native.run_backward(
-                outputs, vectors, bool(keep), bool(create_graph), inputs, allow_unreachable=True, accumulate_grad=accumulate
+                outputs,
+                vectors,
+                bool(keep),
+                bool(create_graph),
+                inputs,
+                allow_unreachable=True,
+                accumulate_grad=accumulate,
             )
         except RuntimeError as error:
             raise _explain(error) from error.__cause__
@@ -197,7 +220,9 @@ def _batched(outputs, inputs, batched_vectors, create_graph, retain_graph):
 
     size = native.shape_of(batched_vectors[0])[0]
     rows = [
-        _differentiate(outputs, tuple(v[i] for v in batched_vectors), inputs, i < size - 1 or retain_graph, create_graph)
+        _differentiate(
+            outputs, tuple(v[i] for v in batched_vectors), inputs, i < size - 1 or retain_graph, create_graph
+        )
         for i in range(size)
     ]
     return tuple(None if column[0] is None else stack(column) for column in zip(*rows, strict=True))

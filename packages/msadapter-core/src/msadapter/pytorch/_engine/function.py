@@ -17,7 +17,9 @@ class FunctionCtx:
         """Keep tensors (or None) for `saved_tensors`; one that is written to afterwards makes backward raise."""
         for tensor in tensors:
             if tensor is not None and not isinstance(tensor, MsTensor):
-                raise TypeError(f"save_for_backward can only save variables, but argument is of type {type(tensor).__name__}")
+                raise TypeError(
+                    f"save_for_backward can only save variables, but argument is of type {type(tensor).__name__}"
+                )
         self._to_save = tensors
 
     def save_for_forward(self, *tensors):
@@ -74,8 +76,13 @@ class _Bridge(native.GradFunction):
         if constant:
             native_ctx.mark_non_differentiable(*constant)
         native_ctx.set_materialize_grads(ctx.materialize_grads)
-        ctx._dirty_positions = tuple(_position(o, args) if any(o is d for d in dirty) else None for o in _as_tuple(outputs))
-        return _map(outputs, lambda o: _alias(o) if _position(o, args) is not None and not any(o is d for d in dirty) else o)
+        ctx._dirty_positions = tuple(
+            _position(o, args) if any(o is d for d in dirty) else None for o in _as_tuple(outputs)
+        )
+        return _map(
+            outputs,
+            lambda o: _alias(o) if _position(o, args) is not None and not any(o is d for d in dirty) else o,
+        )
 
     @staticmethod
     def backward(native_ctx, *grads):
@@ -103,14 +110,20 @@ def _call_forward(function, ctx, args):
 
 def _check_gradients(function, shapes, gradients):
     name = f"{function.__name__}Backward"
-    if len(gradients) > len(shapes) and any(g is not None for g in gradients[len(shapes) :]) or len(gradients) < len(shapes):
+    if (
+        len(gradients) > len(shapes)
+        and any(g is not None for g in gradients[len(shapes) :])
+        or len(gradients) < len(shapes)
+    ):
         raise RuntimeError(
             f"function {name} returned an incorrect number of gradients (expected {len(shapes)}, got {len(gradients)})"
         )
     checked = []
     for i, (shape, gradient) in enumerate(zip(shapes, gradients, strict=False)):
         if gradient is not None and shape is None:
-            raise RuntimeError(f"function {name} returned a gradient different from None at position {i + 1}, but the corresponding forward input was not a Variable")  # fmt: skip
+            raise RuntimeError(
+                f"function {name} returned a gradient different from None at position {i + 1}, but the corresponding forward input was not a Variable"
+            )
         if gradient is not None and native.shape_of(gradient) != shape:
             gradient = _reduce_to(name, i, gradient, shape)
         checked.append(gradient)
@@ -206,7 +219,9 @@ class _NotTwice(Function):
 
     @staticmethod
     def backward(ctx, grad):
-        raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
+        raise RuntimeError(
+            "trying to differentiate twice a function that was marked with @once_differentiable"
+        )
 
 
 def _retag(value):
@@ -232,4 +247,8 @@ def _position(tensor, args):
 
 
 def _integral(outputs):
-    return tuple(o for o in _as_tuple(outputs) if isinstance(o, MsTensor) and not (o.is_floating_point() or o.is_complex()))
+    return tuple(
+        o
+        for o in _as_tuple(outputs)
+        if isinstance(o, MsTensor) and not (o.is_floating_point() or o.is_complex())
+    )

@@ -65,7 +65,7 @@ def _decorate_generator(make_context, function):
     return wrapper
 
 
-class no_grad(_GradMode):  # noqa: N801 - PyTorch's name
+class no_grad(_GradMode):
     """Operators inside record nothing: their results do not require grad."""
 
     def __new__(cls, function=None):
@@ -73,13 +73,13 @@ class no_grad(_GradMode):  # noqa: N801 - PyTorch's name
         return instance if function is None else _GradMode.__call__(instance, function)
 
 
-class enable_grad(no_grad):  # noqa: N801 - PyTorch's name
+class enable_grad(no_grad):
     """Operators inside record again, also within `no_grad`."""
 
     _mode = True
 
 
-class set_grad_enabled(_GradMode):  # noqa: N801 - PyTorch's name
+class set_grad_enabled(_GradMode):
     """Set the grad state at once; as a context, restore it at the end."""
 
     def __init__(self, mode):
@@ -98,7 +98,7 @@ class set_grad_enabled(_GradMode):  # noqa: N801 - PyTorch's name
         return super().__call__(function)
 
 
-class inference_mode(_GradMode):  # noqa: N801 - PyTorch's name
+class inference_mode(_GradMode):
     """`no_grad` that also answers `is_inference_mode_enabled()`; `inference_mode(False)` does nothing."""
 
     def __new__(cls, mode=True):

@@ -1,24 +1,33 @@
 """NumPy kernels: one function over arrays, with its gradient and its reason, run on the CPU alone.
 
-    @kernel(reason="x / -0.0 gives +inf", saves=("input", "other"))
-    def true_divide(input, other):
-        return np.true_divide(input, other)
+    @kernel(reason="MindSpore's atan2 loses the sign of zero", saves=("input", "other"))
+    def _atan2(input, other):
+        return np.arctan2(input, other)
 
-    @true_divide.gradient
+    @_atan2.gradient
     def _(ctx, grad):
         input, other = ctx.saved
-        return grad / other, -grad * input / (other * other)
+        scale = grad / (input * input + other * other)
+        return scale * other, scale * -input
 
-The body takes arrays where tensors are passed, and returns an array or a tuple of arrays. The gradient is written in
-operators of ours, so that it can be differentiated again; it returns one gradient (or None) per tensor argument.
-`saves` names what it reads: arguments, or "out" (the first output).
+    @op(inplace=True)
+    @promoting(floating=True)
+    @on_cpu(_atan2)
+    def atan2(input, other):
+        return mindspore.ops.atan2(input, other)      # elsewhere
+
+The kernel takes arrays where tensors are passed, and returns fresh arrays (one, or a tuple). The gradient is written in
+operators of ours, so that it can be differentiated again; it returns one gradient (or None) per tensor argument, of
+that argument's shape, except that a gradient of a broadcast operand is summed down to it.
+`saves` names what the gradient reads: arguments, and last "out", the first output.
 """
 
+import functools
 import inspect
 
 import numpy as np
 
-from msadapter.pytorch._engine import native
+from msadapter.pytorch._engine import native, storage
 from msadapter.pytorch._engine.native import MsTensor
 from msadapter.pytorch._tensor import Tensor
 
@@ -37,19 +46,30 @@ class Kernel:
         if "out" in saves[:-1]:
             raise TypeError(f"kernel {self.name}: 'out' comes last in saves")
         self._gradient = None
-        self._grad_function = type(self.name, (_KernelFunction,), {})
+        self._signature = None
+        self._grad_function = type(self.name.strip("_"), (_KernelFunction,), {})
 
     def gradient(self, function):
         """Register `function(ctx, *grads)` as the derivative."""
         self._gradient = function
         return function
 
-    def __call__(self, *args):
+    def __call__(self, *args, **kwargs):
+        if kwargs or self._signature is not None:
+            args = self._bound(args, kwargs)
         if native.is_grad_enabled():
             for arg in args:
                 if isinstance(arg, MsTensor) and native.requires_grad(arg):
                     return _retag(self._grad_function.apply(self, *args))
         return _retag(self.run(args))
+
+    def _bound(self, args, kwargs):
+        """Keyword arguments and the operator's defaults, by position."""
+        if not kwargs and len(args) == self._arity:
+            return args
+        bound = (self._signature or inspect.signature(self.function)).bind(*args, **kwargs)
+        bound.apply_defaults()
+        return bound.args + tuple(bound.kwargs.values())
 
     def run(self, args):
         """The outputs as native tensors, nothing recorded."""
@@ -62,9 +82,33 @@ class Kernel:
 
     def differentiate(self, ctx, grads):
         if self._gradient is None:
-            raise NotImplementedError(f"the derivative of torch.{self.name} is not implemented. Wrap the call in torch.no_grad() or detach its input.")  # fmt: skip
+            raise NotImplementedError(
+                f"the derivative of torch.{self.name} is not implemented. Wrap the call in torch.no_grad() or detach its input."
+            )
         result = self._gradient(ctx, *grads)
         return result if type(result) is tuple else (result,)
+
+
+def on_cpu(chosen):
+    """Let the kernel `chosen` stand in for an operator's body on the CPU; elsewhere the body runs.
+
+    The kernel takes the body's arguments by position, keyword-only ones last.
+    """
+
+    def choose(body):
+        body.cpu_reason = chosen.reason
+        if not storage.ON_CPU:
+            return body
+        stand_in = functools.update_wrapper(Kernel.__new__(Kernel), body)
+        stand_in.__dict__.update(
+            {k: v for k, v in chosen.__dict__.items() if k not in functools.WRAPPER_ASSIGNMENTS}
+        )
+        signature = inspect.signature(body)
+        if len(signature.parameters) > 1:
+            stand_in._signature, stand_in._arity = signature, len(signature.parameters)
+        return stand_in
+
+    return choose
 
 
 def kernel(*, reason, saves=()):
@@ -80,6 +124,7 @@ class _KernelFunction(native.GradFunction):
         outputs = kernel.run(args)
         ctx.kernel, ctx.args = kernel, tuple(None if isinstance(a, MsTensor) else a for a in args)
         ctx.tensor_positions = tuple(i for i, a in enumerate(args) if isinstance(a, MsTensor))
+        ctx.shapes = tuple(native.shape_of(args[i]) for i in ctx.tensor_positions)
         first = outputs[0] if type(outputs) is tuple else outputs
         saved = [args[i] for i in kernel._saved_arguments]
         ctx.saved_values = tuple(None if isinstance(s, MsTensor) else s for s in saved)
@@ -95,7 +140,9 @@ class _KernelFunction(native.GradFunction):
         context = KernelContext(ctx)
         found = ctx.kernel.differentiate(context, tuple(_retag(g) for g in grads))
         result = [None] * (len(ctx.args) + 1)
-        for position, gradient in zip(ctx.tensor_positions, found, strict=True):
+        for position, shape, gradient in zip(ctx.tensor_positions, ctx.shapes, found, strict=True):
+            if gradient is not None and native.shape_of(gradient) != shape:
+                gradient = gradient.sum_to_size(shape)
             result[position + 1] = gradient
         return tuple(result)
 
@@ -107,8 +154,10 @@ class KernelContext:
         self.args = ctx.args
         tensors = iter(ctx.saved_tensors if ctx.saved_tensors is not None else ())
         kernel = ctx.kernel
-        values = [_retag(next(tensors)) if v is None and ctx.args[p] is None else v
-                  for p, v in zip(kernel._saved_arguments, ctx.saved_values, strict=True)]  # fmt: skip
+        values = [
+            _retag(next(tensors)) if v is None and ctx.args[p] is None else v
+            for p, v in zip(kernel._saved_arguments, ctx.saved_values, strict=True)
+        ]
         if kernel._saves_output:
             values.append(_retag(next(tensors)))
         self.saved = tuple(values)

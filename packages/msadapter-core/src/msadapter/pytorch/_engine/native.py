@@ -10,10 +10,11 @@ from operator import attrgetter
 
 import mindspore as ms
 from mindspore import _c_expression, mint
+from mindspore.common import np_dtype
 from mindspore.common._grad_function import _Function
 from mindspore.ops import auto_generate
-from mindspore.common.np_dtype import bfloat16 as numpy_bfloat16
 
+numpy_bfloat16 = np_dtype.bfloat16
 MsTensor = ms.Tensor
 MsParameter = ms.Parameter
 TensorPy = _c_expression.TensorPy
@@ -120,5 +121,7 @@ def slice_view(tensor, dim, start, stop, step=1):
 def select_view(tensor, dim, index):
     """The view of element `index` of dimension `dim`, without that dimension."""
     if requires_grad(tensor):
-        return getitem(tensor, (slice(None),) * dim + (index,))  # select itself has no backward kernel on the CPU
+        return getitem(
+            tensor, (slice(None),) * dim + (index,)
+        )  # select itself has no backward kernel on the CPU
     return mint.squeeze(mint.narrow(tensor, dim, index, 1), dim)

@@ -60,10 +60,23 @@ def _wrap(native_node, index):
 
 # MindSpore's primitive names where PyTorch's node is not called "<name>Backward0".
 _TORCH_NAMES = {
-    "Muls": "Mul", "MatMulExt": "Mm", "MatMul": "Mm", "BatchMatMul": "Bmm", "AddN": "Add", "ReduceSum": "Sum",
-    "SumExt": "Sum", "Transpose": "Transpose", "Concat": "Cat", "StridedSlice": "Slice", "_WriteView": "CopySlices",
-    "_WriteRoot": "Copy", "Reshape": "View", "ReLU": "Relu", "BroadcastTo": "Expand", "Select": "Where",
-}  # fmt: skip
+    "Muls": "Mul",
+    "MatMulExt": "Mm",
+    "MatMul": "Mm",
+    "BatchMatMul": "Bmm",
+    "AddN": "Add",
+    "ReduceSum": "Sum",
+    "SumExt": "Sum",
+    "Transpose": "Transpose",
+    "Concat": "Cat",
+    "StridedSlice": "Slice",
+    "_WriteView": "CopySlices",
+    "_WriteRoot": "Copy",
+    "Reshape": "View",
+    "ReLU": "Relu",
+    "BroadcastTo": "Expand",
+    "Select": "Where",
+}
 
 
 def _torch_name(native_node):

@@ -20,7 +20,9 @@ def array_over(tensor):
     strides = native.strides_of(tensor)
     last = sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True))
     buffer = (ctypes.c_char * ((last + 1) * dtype.itemsize)).from_address(native.data_pointer(tensor))
-    buffer.owner = native.raw_data(tensor)  # keeps the storage alive, also when the tensor is given another one
+    buffer.owner = native.raw_data(
+        tensor
+    )  # keeps the storage alive, also when the tensor is given another one
     return np.ndarray(shape, dtype, buffer, 0, [stride * dtype.itemsize for stride in strides])
 
 
@@ -39,7 +41,9 @@ def tensor_over(array):
     if array.flags.c_contiguous or not array.size:
         return native.from_numpy(array)
     if any(stride % array.itemsize for stride in array.strides):
-        raise ValueError("given numpy array strides not a multiple of the element byte size. Copy the numpy array to reallocate the memory.")  # fmt: skip
+        raise ValueError(
+            "given numpy array strides not a multiple of the element byte size. Copy the numpy array to reallocate the memory."
+        )
     strides = tuple(stride // array.itemsize for stride in array.strides)
     extent = 1 + sum((size - 1) * stride for size, stride in zip(array.shape, strides, strict=True))
     flat = np.lib.stride_tricks.as_strided(array, (extent,), (array.itemsize,))

@@ -2,6 +2,7 @@
 
 from msadapter.pytorch._ops import (  # noqa: F401
     comparison,
+    conversion,
     creation,
     filling,
     indexing,

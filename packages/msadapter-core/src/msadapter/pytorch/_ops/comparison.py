@@ -13,7 +13,9 @@ def _comparison(name, operator, aliases, native_op, function):
     def compare(input, other):
         return native_op(input, other)
 
-    compare.__doc__ = compare.record.body.__doc__ = f"`input {function.__name__.replace('_', ' ')} other`, as a bool tensor."
+    compare.__doc__ = compare.record.body.__doc__ = (
+        f"`input {function.__name__.replace('_', ' ')} other`, as a bool tensor."
+    )
     return compare
 
 

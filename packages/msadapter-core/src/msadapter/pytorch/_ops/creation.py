@@ -46,7 +46,9 @@ def _inferred(array):
         return _dtype.int64
     if kind == "b":
         return _dtype.bool
-    raise TypeError(f"new(): data must be numbers, lists or arrays of them. Received: elements of type {array.dtype}")
+    raise TypeError(
+        f"new(): data must be numbers, lists or arrays of them. Received: elements of type {array.dtype}"
+    )
 
 
 def _contains(data, kind):
@@ -79,7 +81,9 @@ def _array_of(data, dtype):
     try:
         array = np.array(plain)
     except ValueError:
-        raise ValueError(f"expected sequence of equal length at every dimension. Received: {type(data).__name__}") from None
+        raise ValueError(
+            f"expected sequence of equal length at every dimension. Received: {type(data).__name__}"
+        ) from None
     if array.dtype == object:
         raise TypeError(f"could not infer dtype of {_odd_type(data)}")
     if dtype is None:
@@ -93,7 +97,12 @@ def _array_of(data, dtype):
 def _integer_array(plain, dtype):
     info = np.iinfo(_dtype.NUMPY[dtype])
     array = np.array(plain)
-    if array.dtype == object or array.dtype.kind in "iu" and array.size and (array.max() > info.max or array.min() < info.min):
+    if (
+        array.dtype == object
+        or array.dtype.kind in "iu"
+        and array.size
+        and (array.max() > info.max or array.min() < info.min)
+    ):
         flat = np.array(plain, dtype=object).ravel().tolist()
         if any(isinstance(v, int) and not info.min <= v <= info.max for v in flat):
             raise RuntimeError(f"value cannot be converted to type {info.dtype} without overflow")
@@ -157,24 +166,37 @@ def _made(shape, fill, dtype, device, requires_grad, out=None):
     return from_array(array, dtype, requires_grad, device)
 
 
-def zeros(*size, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False, names=None):
+def zeros(
+    *size, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False, names=None
+):
     """A tensor of zeros of shape `size`."""
     return _made(to_size(size), 0, dtype, device, requires_grad, out)
 
 
-def ones(*size, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False, names=None):
+def ones(
+    *size, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False, names=None
+):
     """A tensor of ones of shape `size`."""
     return _made(to_size(size), 1, dtype, device, requires_grad, out)
 
 
 def empty(
-    *size, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False, memory_format=None
-):  # fmt: skip
+    *size,
+    out=None,
+    dtype=None,
+    layout=None,
+    device=None,
+    requires_grad=False,
+    pin_memory=False,
+    memory_format=None,
+):
     """A tensor of shape `size` with whatever was in its memory."""
     return _made(to_size(size), None, dtype, device, requires_grad, out)
 
 
-def full(size, fill_value, *, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
+def full(
+    size, fill_value, *, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False
+):
     """A tensor of shape `size` filled with `fill_value`, whose type gives the dtype."""
     if isinstance(fill_value, MsTensor):
         fill_value = fill_value.item()
@@ -185,7 +207,16 @@ def full(size, fill_value, *, out=None, dtype=None, layout=None, device=None, re
 
 def _like(name, fill):
     @op(name=name, method=False, out=False)
-    def like(input, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False, memory_format=None):
+    def like(
+        input,
+        *,
+        dtype=None,
+        layout=None,
+        device=None,
+        requires_grad=False,
+        pin_memory=False,
+        memory_format=None,
+    ):
         return _made(native.shape_of(input), fill, dtype or input.dtype, device, requires_grad)
 
     return like
@@ -196,13 +227,32 @@ zeros_like, ones_like, empty_like = _like("zeros_like", 0), _like("ones_like", 1
 
 @op(method=False, out=False)
 def full_like(
-    input, fill_value, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False, memory_format=None
-):  # fmt: skip
+    input,
+    fill_value,
+    *,
+    dtype=None,
+    layout=None,
+    device=None,
+    requires_grad=False,
+    pin_memory=False,
+    memory_format=None,
+):
     """A tensor of the shape and dtype of `input`, filled with `fill_value`."""
     return _made(native.shape_of(input), fill_value, dtype or input.dtype, device, requires_grad)
 
 
-def arange(*args, start=None, end=None, step=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):  # fmt: skip
+def arange(
+    *args,
+    start=None,
+    end=None,
+    step=None,
+    out=None,
+    dtype=None,
+    layout=None,
+    device=None,
+    requires_grad=False,
+    pin_memory=False,
+):
     """Values from `start` (0) to `end` (excluded) by `step` (1): `arange(end)`, `arange(start, end[, step])`."""
     given = list(args)
     if len(given) == 1 and end is None:
@@ -219,11 +269,17 @@ def arange(*args, start=None, end=None, step=None, out=None, dtype=None, layout=
     if step == 0:
         raise RuntimeError("step must be nonzero")
     if (end - start) * step < 0:
-        raise RuntimeError(f"upper bound and lower bound inconsistent with step sign. Received: start={start}, end={end}, step={step}")
+        raise RuntimeError(
+            f"upper bound and lower bound inconsistent with step sign. Received: start={start}, end={end}, step={step}"
+        )
     if dtype is None:
         dtype = out.dtype if out is not None else None
     if dtype is None:
-        dtype = _dtype.int64 if all(isinstance(v, int) for v in (start, end, step)) else _dtype.get_default_dtype()
+        dtype = (
+            _dtype.int64
+            if all(isinstance(v, int) for v in (start, end, step))
+            else _dtype.get_default_dtype()
+        )
     if _dtype.is_integral(dtype):
         start, end, step = int(start), int(end), int(step)
         values = np.arange(start, end, step, dtype=np.int64)

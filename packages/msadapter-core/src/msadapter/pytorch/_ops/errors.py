@@ -7,10 +7,23 @@ import numpy as np
 from msadapter.pytorch import _dtype
 from msadapter.pytorch._engine import native
 from msadapter.pytorch._engine.native import MsTensor
+from msadapter.pytorch._ops.shapes import broadcast_of
 
-_BINDING = re.compile(r"missing \d+ required|takes .* positional argument|unexpected keyword argument|multiple values for")
-_NO_KERNEL = re.compile(r"unregistered|Unsupported op|select.*kernel|not support|Kernel select failed|dtype|data type", re.IGNORECASE)
+_BINDING = re.compile(
+    r"missing \d+ required|takes .* positional argument|unexpected keyword argument|multiple values for"
+)
+_NO_KERNEL = re.compile(
+    r"unregistered|Unsupported op|select.*kernel|not support|Kernel select failed|dtype|data type",
+    re.IGNORECASE,
+)
 _SHAPES = re.compile(r"broadcast|shape|dimension", re.IGNORECASE)
+
+
+_TENSOR_FIELDS = ("'_dtype'", "'_shape'", "'_requires_grad'", "'_size'")
+
+
+def _is_operand(value):
+    return isinstance(value, (MsTensor, bool, complex))
 
 
 def is_numpy_number(value):
@@ -29,7 +42,7 @@ def describe(value):
         return f"Tensor({dtype}, {list(native.shape_of(value))})"
     if isinstance(value, (list, tuple)) and any(isinstance(v, MsTensor) for v in value):
         return f"{type(value).__name__}[{', '.join(map(describe, value))}]"
-    return type(value).__name__ if isinstance(value, type(None)) else f"{type(value).__name__}"
+    return type(value).__name__
 
 
 def received(args, kwargs):
@@ -42,21 +55,44 @@ def explain(record, error, args, kwargs):
     message = str(error)
     if isinstance(error, TypeError) and _BINDING.search(message) and _from_body(error, record):
         detail = message.split("() ", 1)[-1]
-        return TypeError(f"{record.name}() received an invalid combination of arguments - got {received(args, kwargs)}: {detail}")
-    if isinstance(error, AttributeError) and "_dtype" in message and not isinstance(args[0] if args else None, MsTensor):
-        position = next((i for i, a in enumerate(args) if not isinstance(a, MsTensor)), 0)
-        name = record.parameters[min(position, len(record.parameters) - 1)]
         return TypeError(
-            f"{record.name}(): argument '{name}' (position {position + 1}) must be Tensor, not {type(args[position]).__name__ if args else 'missing'}"
+            f"{record.name}() received an invalid combination of arguments - got {received(args, kwargs)}: {detail}"
         )
+    if (
+        isinstance(error, AttributeError)
+        and message.endswith(_TENSOR_FIELDS)
+        and not all(map(_is_operand, args))
+    ):
+        position = next(i for i, a in enumerate(args) if not _is_operand(a))
+        name = record.parameters[min(position, len(record.parameters) - 1)]
+        kind = type(args[position]).__name__
+        return TypeError(
+            f"{record.name}(): argument '{name}' (position {position + 1}) must be Tensor, not {kind}"
+        )
+    tensors = [a for a in args if isinstance(a, MsTensor)]
+    if (
+        isinstance(error, ValueError)
+        and "broadcast" in message
+        or _from_mindspore(error)
+        and _SHAPES.search(message)
+    ):
+        try:
+            broadcast_of(*tensors)
+        except RuntimeError as mismatch:
+            return mismatch
     if not _from_mindspore(error):
         return error
     first = message.split("\n")[0].strip()
     native.set_recording(True)
-    tensors = [a for a in args if isinstance(a, MsTensor)]
     if isinstance(error, TypeError) or _NO_KERNEL.search(first):
-        dtype = _dtype.SCALAR_NAMES.get(_dtype.of_native(native.dtype_of(tensors[0]))) if tensors else "these arguments"
-        return RuntimeError(f"\"{record.name}\" not implemented for '{dtype}'. Received: {received(args, kwargs)}. MindSpore says: {first}")
+        dtype = (
+            _dtype.SCALAR_NAMES.get(_dtype.of_native(native.dtype_of(tensors[0])))
+            if tensors
+            else "these arguments"
+        )
+        return RuntimeError(
+            f"\"{record.name}\" not implemented for '{dtype}'. Received: {received(args, kwargs)}. MindSpore says: {first}"
+        )
     return RuntimeError(f"torch.{record.qualified}: {first} Received: {received(args, kwargs)}")
 
 
@@ -74,4 +110,9 @@ def _from_mindspore(error):
     if trace.tb_frame.f_globals.get("__name__", "").startswith("mindspore"):
         return True
     message = str(error)
-    return "\n----" in message or message.startswith("For '") or "unregistered" in message or "C++ Call Stack" in message
+    return (
+        "\n----" in message
+        or message.startswith("For '")
+        or "unregistered" in message
+        or "C++ Call Stack" in message
+    )

@@ -25,7 +25,9 @@ def fill_(self, value):
         set_recording(True)
         if isinstance(value, MsTensor):
             if shape_of(value):
-                raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {len(shape_of(value))} dimensions.")
+                raise RuntimeError(
+                    f"fill_ only supports 0-dimension value tensor but got tensor with {len(shape_of(value))} dimensions."
+                )
             new = casting.cast(value, self.dtype)
         else:
             new = retag(casting.constant(value, self.dtype))

@@ -33,7 +33,9 @@ def _basic_view(input, index):
     shape = shape_of(input)
     if consumed > len(shape):
         if not shape:
-            raise IndexError("invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim tensor to a number")  # fmt: skip
+            raise IndexError(
+                "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim tensor to a number"
+            )
         raise IndexError(f"too many indices for tensor of dimension {len(shape)}")
     result, dim = input, 0
     for item in items:
@@ -59,7 +61,9 @@ def _slice(tensor, dim, item):
     length = max(0, -(-(stop - start) // step))
     if step == 1 and length == size:
         return tensor
-    return native.slice_view(tensor, dim, min(start, size), start + (length - 1) * step + 1 if length else min(start, size), step)
+    return native.slice_view(
+        tensor, dim, min(start, size), start + (length - 1) * step + 1 if length else min(start, size), step
+    )
 
 
 def _pick(tensor, dim, index):
@@ -132,7 +136,9 @@ def _as_value(value, dtype):
         if isinstance(value, np.ndarray):
             raise TypeError("can't assign a numpy.ndarray to a torch tensor: write torch.from_numpy(value)")
         if not isinstance(value, (int, float, complex, np.generic)):
-            raise TypeError(f"can't assign a {type(value).__name__} to a torch.{_dtype.SCALAR_NAMES[dtype]}Tensor")
+            raise TypeError(
+                f"can't assign a {type(value).__name__} to a torch.{_dtype.SCALAR_NAMES[dtype]}Tensor"
+            )
         value = casting.constant(value, dtype)
         value.__class__ = Tensor
         return value
@@ -180,7 +186,11 @@ def split_index(self, index):
             basic.append(None)
             arrays.append(np.zeros(1 if item else 0, np.int64))
         else:
-            parts = _nonzero(item, shape_of(self), dim) if item.dtype == np.bool_ else (_checked(item, shape_of(self), dim),)
+            parts = (
+                _nonzero(item, shape_of(self), dim)
+                if item.dtype == np.bool_
+                else (_checked(item, shape_of(self), dim),)
+            )
             basic += [slice(None)] * len(parts)
             arrays += parts
             dim += len(parts)
@@ -191,7 +201,9 @@ def split_index(self, index):
 
 def _is_sequence_of_indices(index):
     """PyTorch reads a list that holds slices, tensors or lists as a tuple of indices."""
-    return len(index) <= 32 and any(isinstance(i, (slice, type(None), type(Ellipsis), MsTensor, list, tuple)) for i in index)
+    return len(index) <= 32 and any(
+        isinstance(i, (slice, type(None), type(Ellipsis), MsTensor, list, tuple)) for i in index
+    )
 
 
 def _normal(item):
@@ -206,7 +218,9 @@ def _normal(item):
                 return bool(native.asnumpy(item))
             return native.asnumpy(item).astype(np.bool_)
         if not _dtype.is_integral(_dtype.of_native(native.dtype_of(item))):
-            raise IndexError(f"tensors used as indices must be long, int, byte or bool tensors. Received: {item.dtype}")
+            raise IndexError(
+                f"tensors used as indices must be long, int, byte or bool tensors. Received: {item.dtype}"
+            )
         array = native.asnumpy(item).astype(np.int64)
         return int(array) if not shape_of(item) and type(item) is MsTensor else array
     if isinstance(item, (list, tuple, np.ndarray, range)):
@@ -216,7 +230,9 @@ def _normal(item):
         if array.dtype == np.bool_:
             return array
         if array.dtype.kind not in "iu":
-            raise IndexError(f"tensors used as indices must be long, int, byte or bool tensors. Received: {array.dtype}")
+            raise IndexError(
+                f"tensors used as indices must be long, int, byte or bool tensors. Received: {array.dtype}"
+            )
         return array.astype(np.int64)
     if hasattr(item, "__index__"):
         return item.__index__()
@@ -238,7 +254,9 @@ def _dims_of(item):
 def _nonzero(mask, shape, dim):
     for i, size in enumerate(mask.shape):
         if size != shape[dim + i]:
-            raise IndexError(f"The shape of the mask {list(mask.shape)} at index {i} does not match the shape of the indexed tensor {list(shape)} at index {dim + i}")  # fmt: skip
+            raise IndexError(
+                f"The shape of the mask {list(mask.shape)} at index {i} does not match the shape of the indexed tensor {list(shape)} at index {dim + i}"
+            )
     return tuple(np.nonzero(mask))
 
 
@@ -295,7 +313,9 @@ def _(ctx, grad):
     arrays, accumulate = ctx.args[2], ctx.args[3]
     needs_input, needs_values = ctx.needs
     for_input = grad if accumulate else _zero_at(grad, arrays)
-    return for_input if needs_input else None, _gather_arrays(grad, arrays, shape_of(grad)) if needs_values else None
+    return for_input if needs_input else None, _gather_arrays(
+        grad, arrays, shape_of(grad)
+    ) if needs_values else None
 
 
 @kernel(reason="the gradient of an indexed write")
@@ -314,14 +334,18 @@ def _gather(source, arrays):
     try:
         return _gather_arrays(source, arrays, shape_of(source))
     except IndexError as error:
-        raise IndexError(f"shape mismatch: indexing tensors could not be broadcast together: {error}") from None
+        raise IndexError(
+            f"shape mismatch: indexing tensors could not be broadcast together: {error}"
+        ) from None
 
 
 def _put(source, values, arrays, accumulate):
     try:
         wanted = np.empty(shape_of(source), np.bool_)[_selector(arrays)].shape
     except IndexError as error:
-        raise IndexError(f"shape mismatch: indexing tensors could not be broadcast together: {error}") from None
+        raise IndexError(
+            f"shape mismatch: indexing tensors could not be broadcast together: {error}"
+        ) from None
     if shape_of(values) != wanted:
         own = shape_of(values)
         while len(own) > len(wanted) and own[0] == 1:
@@ -331,7 +355,9 @@ def _put(source, values, arrays, accumulate):
         except RuntimeError:
             fits = False
         if not fits:
-            raise RuntimeError(f"shape mismatch: value tensor of shape {list(shape_of(values))} cannot be broadcast to indexing result of shape {list(wanted)}")  # fmt: skip
+            raise RuntimeError(
+                f"shape mismatch: value tensor of shape {list(shape_of(values))} cannot be broadcast to indexing result of shape {list(wanted)}"
+            )
         values = values.reshape(own).expand(wanted)
     return _put_arrays(source, values, arrays, accumulate)
 

@@ -21,7 +21,11 @@ def cat(tensors, dim=0):
     kept = [t for t, s in zip(tensors, shapes, strict=True) if s != (0,)] or tensors[:1]
     rank = len(shape_of(kept[0]))
     dim = wrap_dim(dim, rank)
-    dtype = result_type(*(t.reshape(-1) for t in tensors)) if len({native.dtype_of(t) for t in tensors}) > 1 else None
+    dtype = (
+        result_type(*(t.reshape(-1) for t in tensors))
+        if len({native.dtype_of(t) for t in tensors}) > 1
+        else None
+    )
     _check_sizes(kept, dim)
     if dtype is not None:
         kept = [cast(t, dtype) for t in kept]
@@ -45,10 +49,14 @@ def _check_sizes(tensors, dim):
     for i, t in enumerate(tensors[1:], 1):
         shape = shape_of(t)
         if len(shape) != len(first):
-            raise RuntimeError(f"Tensors must have same number of dimensions: got {len(first)} and {len(shape)}")
+            raise RuntimeError(
+                f"Tensors must have same number of dimensions: got {len(first)} and {len(shape)}"
+            )
         for d, (a, b) in enumerate(zip(first, shape, strict=True)):
             if a != b and d != dim:
-                raise RuntimeError(f"Sizes of tensors must match except in dimension {dim}. Expected size {a} but got size {b} for tensor number {i} in the list.")  # fmt: skip
+                raise RuntimeError(
+                    f"Sizes of tensors must match except in dimension {dim}. Expected size {a} but got size {b} for tensor number {i} in the list."
+                )
 
 
 @op(method=False)
@@ -58,8 +66,8 @@ def stack(tensors, dim=0):
     first = shape_of(tensors[0])
     for i, t in enumerate(tensors[1:], 1):
         if shape_of(t) != first:
-            raise RuntimeError(f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and {list(shape_of(t))} at entry {i}")  # fmt: skip
+            raise RuntimeError(
+                f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and {list(shape_of(t))} at entry {i}"
+            )
     dim = wrap_dim(dim, len(first) + 1)
     return cat([t.unsqueeze(dim) for t in tensors], dim)
-
-

@@ -64,7 +64,9 @@ def check_castable(source, target):
     )
     if not allowed:
         names = _dtype.SCALAR_NAMES
-        raise RuntimeError(f"result type {names[source]} can't be cast to the desired output type {names[target]}")
+        raise RuntimeError(
+            f"result type {names[source]} can't be cast to the desired output type {names[target]}"
+        )
 
 
 def fit(name, target, new):
@@ -78,5 +80,3 @@ def fit(name, target, new):
             f"output with shape {list(native.shape_of(target))} doesn't match the broadcast shape {list(native.shape_of(new))}"
         )
     return new
-
-

@@ -5,12 +5,11 @@ import numpy as np
 
 from msadapter.pytorch import _dtype
 from msadapter.pytorch._engine import native
-from msadapter.pytorch._engine.kernel import kernel
+from msadapter.pytorch._engine.kernel import kernel, on_cpu
 from msadapter.pytorch._engine.native import MsTensor, dtype_of, requires_grad, shape_of
 from msadapter.pytorch._ops.casting import constant
 from msadapter.pytorch._ops.registry import op
 from msadapter.pytorch._ops.rules import float_unary, promoting
-from msadapter.pytorch._ops.reduction import sum_to_shape
 
 _add, _sub, _mul, _addn = ms.ops.add, ms.ops.sub, ms.ops.mul, ms.ops.addn
 _FLOAT32 = _dtype.NATIVE[_dtype.float32]
@@ -31,7 +30,12 @@ def add(input, other, *, alpha=1):
     """`input + alpha * other`."""
     if alpha != 1:
         return _add(input, scaled(other, alpha))
-    if isinstance(other, MsTensor) and requires_grad(input) and requires_grad(other) and shape_of(input) == shape_of(other):
+    if (
+        isinstance(other, MsTensor)
+        and requires_grad(input)
+        and requires_grad(other)
+        and shape_of(input) == shape_of(other)
+    ):
         # Add hands one gradient to both operands, and two leaves would need MindSpore's Clone: it has no CPU kernel.
         return _addn((input, other))
     return _add(input, other)
@@ -57,8 +61,11 @@ def mul(input, other):
     return _mul(input, other)
 
 
-@kernel(reason="MindSpore's division ignores the sign of a zero divisor and loses NaN / 0", saves=("input", "other"))
-def _true_divide(input, other, input_shape, other_shape):
+@kernel(
+    reason="MindSpore's division ignores the sign of a zero divisor and loses NaN / 0",
+    saves=("input", "other"),
+)
+def _true_divide(input, other):
     return np.true_divide(input, other)
 
 
@@ -66,81 +73,69 @@ def _true_divide(input, other, input_shape, other_shape):
 def _(ctx, grad):
     input, other = ctx.saved
     for_input = grad / other
-    needs_input, needs_other = (*ctx.needs, False)[:2]
-    return (
-        sum_to_shape(for_input, ctx.args[2]) if needs_input else None,
-        sum_to_shape(-(for_input * (input / other)), ctx.args[3]) if needs_other else None,
-    )
+    return for_input, -(for_input * (input / other)) if ctx.needs[1] else None
 
 
-@op(inplace=True, operators=("__truediv__",), reflected="__rtruediv__", aliases=("divide",), cpu=_true_divide.reason)
-def div(input, other, *, rounding_mode=None):
-    """`input / other`; `rounding_mode` "trunc" or "floor" rounds the quotient and keeps integers integer."""
-    if rounding_mode is None:
-        return true_divide(input, other)
-    if rounding_mode not in ("trunc", "floor"):
-        raise RuntimeError(f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'")
-    return _floor_divide(input, other) if rounding_mode == "floor" else _trunc_divide(input, other)
-
-
-@op(inplace=True, cpu=_true_divide.reason)
+@op(inplace=True)
 @promoting(floating=True)
+@on_cpu(_true_divide)
 def true_divide(input, other):
     """`input / other` in floating point, by IEEE rules."""
-    if not isinstance(other, MsTensor):
-        other = constant(other, _dtype.float32)
-    return _true_divide(input, other, shape_of(input), shape_of(other))
+    return ms.ops.div(input, other)
 
 
 @kernel(reason="MindSpore's floor division differs from PyTorch's at inf, nan and zero")
-def _floor_divide_arrays(input, other):
-    quotient = np.floor_divide(input, other)
-    if quotient.dtype.kind == "f":
-        plain = np.true_divide(input, other)
-        return np.where(np.isfinite(plain), quotient, plain)
-    return quotient
-
-
-@_floor_divide_arrays.gradient
-def _(ctx, grad):
-    return tuple(None for _ in ctx.needs)
-
-
-@promoting
 def _floor_divide(input, other):
-    return _rounded_division(_floor_divide_arrays, input, other)
+    quotient = np.floor_divide(input, other)
+    if quotient.dtype.kind != "f":
+        return quotient
+    plain = np.true_divide(input, other)
+    return np.where(np.isfinite(plain), quotient, plain)
 
 
-@kernel(reason="MindSpore's trunc division of int64 loses bits above 2**24")
-def _trunc_divide_arrays(input, other):
-    if input.dtype.kind in "iub":
-        return np.floor_divide(input, other) + ((input % other != 0) & ((input < 0) != (other < 0)))
-    return np.trunc(np.true_divide(input, other))
-
-
-@_trunc_divide_arrays.gradient
-def _(ctx, grad):
-    return tuple(None for _ in ctx.needs)
-
-
-@promoting
+@kernel(reason="MindSpore's truncating division of int64 loses bits above 2**24")
 def _trunc_divide(input, other):
-    return _rounded_division(_trunc_divide_arrays, input, other)
+    if input.dtype.kind == "f":
+        return np.trunc(np.true_divide(input, other))
+    return np.floor_divide(input, other) + ((input % other != 0) & ((input < 0) != (other < 0)))
 
 
-def _rounded_division(body, input, other):
-    dtype = _dtype.of_native(dtype_of(input))
-    if not isinstance(other, MsTensor):
-        other = constant(other, dtype)
-    if not dtype.is_floating_point and not native.asnumpy(other).all():
+for _rounded in (_floor_divide, _trunc_divide):
+    _rounded.gradient(lambda ctx, grad: tuple(grad * 0 for _ in ctx.needs))
+
+
+def _check_divisor(other):
+    """Integers have no infinity: PyTorch raises for a zero divisor."""
+    if native.asnumpy(other).dtype.kind in "iub" and not native.asnumpy(other).all():
         raise RuntimeError("ZeroDivisionError")
-    return body(input, other)
 
 
-@op(inplace=True, operators=("__floordiv__",), reflected="__rfloordiv__", cpu=_floor_divide_arrays.reason)
+@op(inplace=True, operators=("__floordiv__",), reflected="__rfloordiv__")
+@promoting(integers=np.floor_divide, check=_check_divisor)
+@on_cpu(_floor_divide)
 def floor_divide(input, other):
-    """`input / other` rounded down."""
-    return _floor_divide(input, other)
+    """`input / other` rounded down. Raises RuntimeError for an integer zero divisor."""
+    return ms.ops.floor_divide(input, other)
+
+
+@promoting(check=_check_divisor)
+@on_cpu(_trunc_divide)
+def _divide_truncating(input, other):
+    return ms.mint.div(input, other, rounding_mode="trunc")
+
+
+@op(inplace=True, operators=("__truediv__",), reflected="__rtruediv__", aliases=("divide",))
+def div(input, other, *, rounding_mode=None):
+    """`input / other`; `rounding_mode` "trunc" or "floor" rounds the quotient and keeps integers integer."""
+    if rounding_mode is None:
+        return true_divide.record.body(input, other)
+    if rounding_mode == "floor":
+        return floor_divide.record.body(input, other)
+    if rounding_mode == "trunc":
+        return _divide_truncating(input, other)
+    raise RuntimeError(
+        f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'"
+    )
 
 
 @op(inplace=True, linear=True, operators=("__neg__",), aliases=("negative",))
@@ -199,10 +194,10 @@ def tanh(input):
 
 @kernel(reason="MindSpore's relu turns NaN into 0", saves=("out",))
 def _relu(input):
-    return np.maximum(input, 0)
+    return np.maximum(input, input.dtype.type(0))
 
 
-@kernel(reason="MindSpore's relu turns NaN into 0", saves=("result",))
+@kernel(reason="the gradient of relu", saves=("result",))
 def _relu_gradient(grad, result):
     return np.where(result > 0, grad, grad.dtype.type(0))
 
@@ -217,7 +212,8 @@ def _(ctx, grad):
     return _relu_gradient(grad, ctx.saved[0]), None
 
 
-@op(inplace=True, cpu=_relu.reason)
+@op(inplace=True)
+@on_cpu(_relu)
 def relu(input):
     """`max(input, 0)`; NaN stays."""
-    return _relu(input)
+    return ms.ops.relu(input)

@@ -2,8 +2,21 @@
 
 from msadapter.pytorch import _dtype
 from msadapter.pytorch._dtype import (
-    bfloat16, complex64, complex128, float16, float32, float64, int8, int16, int32, int64, uint8, uint16, uint32, uint64,
-)  # fmt: skip
+    bfloat16,
+    complex64,
+    complex128,
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
 from msadapter.pytorch._engine import native
 from msadapter.pytorch._engine.native import MsTensor
 
@@ -27,7 +40,9 @@ def _promote_integers(a, b):
         return max(a, b, key=_UNSIGNED.get)
     unsigned, signed = (a, b) if a in _UNSIGNED else (b, a)
     if unsigned != uint8:
-        raise RuntimeError(f"Promotion for uint16, uint32, uint64 types is not supported, attempted to promote {_dtype.SCALAR_NAMES[a]} and {_dtype.SCALAR_NAMES[b]}")  # fmt: skip
+        raise RuntimeError(
+            f"Promotion for uint16, uint32, uint64 types is not supported, attempted to promote {_dtype.SCALAR_NAMES[a]} and {_dtype.SCALAR_NAMES[b]}"
+        )
     return int16 if signed == int8 else signed
 
 

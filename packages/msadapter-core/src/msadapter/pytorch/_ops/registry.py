@@ -23,9 +23,19 @@ from msadapter.pytorch._size import Size
 from msadapter.pytorch._tensor import Tensor
 
 # Types that need no second look at the door: no list to search for subclasses, no array, no NumPy number.
-PLAIN = frozenset((Tensor, Parameter, MsTensor, int, float, bool, complex, type(None), str, slice, Size, type(Ellipsis)))
+PLAIN = frozenset(
+    (Tensor, Parameter, MsTensor, int, float, bool, complex, type(None), str, slice, Size, type(Ellipsis))
+)
 # Keyword names that PyTorch accepts beside its own.
-ALIASES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "x1": "input", "x2": "other", "self": "input", "a": "input"}
+ALIASES = {
+    "axis": "dim",
+    "keepdims": "keepdim",
+    "x": "input",
+    "x1": "input",
+    "x2": "other",
+    "self": "input",
+    "a": "input",
+}
 
 
 @dataclass(eq=False)
@@ -35,6 +45,7 @@ class Record:
     name: str
     body: object
     namespace: str = "torch"
+    also: tuple = ()
     aliases: tuple = ()
     method: bool = True
     function: bool = True
@@ -44,7 +55,6 @@ class Record:
     reflected: str | None = None
     out: bool = True
     view: bool = False
-    cpu: str = ""
     public: object = None
     inplace_public: object = None
     _parameters: tuple | None = field(default=None, repr=False)
@@ -57,13 +67,20 @@ class Record:
         return self._parameters
 
     @property
+    def cpu_reason(self):
+        """Why a NumPy kernel stands in on the CPU; empty where MindSpore's operators run there too."""
+        return getattr(self.body, "cpu_reason", "")
+
+    @property
     def grad_name(self):
         """PyTorch's name of the graph node."""
         return "".join(part.capitalize() for part in self.name.split("_")) + "Backward0"
 
     @property
     def qualified(self):
-        return self.name if self.namespace == "torch" else f"{self.namespace.removeprefix('torch.')}.{self.name}"
+        return (
+            self.name if self.namespace == "torch" else f"{self.namespace.removeprefix('torch.')}.{self.name}"
+        )
 
 
 RECORDS = {}
@@ -74,14 +91,13 @@ def op(body=None, *, name=None, namespace="torch", **facts):
 
     Args:
         name: PyTorch's name; default: the body's.
-        namespace: "torch", "torch.linalg", "torch.nn.functional", ...
+        namespace: "torch", "torch.linalg", "torch.nn.functional", ... `also`: further ones that show the same function.
         aliases: further names of the same operator.
         method, function: whether `Tensor.name` and `torch.name` exist.
         inplace: whether `Tensor.name_` exists. `linear`: its gradient reads no input, so that it needs no copy.
         operators, reflected: the Python operators it is.
         out: whether it takes `out=`.
         view: the result shares the input's memory; the body returns native views.
-        cpu: why a NumPy kernel stands in on the CPU, where one does.
 
     A second record of one name raises ValueError.
     """
@@ -97,6 +113,15 @@ def op(body=None, *, name=None, namespace="torch", **facts):
         record.inplace_public = _dress(_make_inplace(record), record, record.name + "_")
     _install(record)
     return record.public
+
+
+def exports(namespace):
+    """The public functions of a namespace by name, aliases included: what its module shows."""
+    found = {}
+    for record in RECORDS.values():
+        if record.function and (record.namespace == namespace or namespace in record.also):
+            found.update((name, record.public) for name in (record.name, *record.aliases))
+    return found
 
 
 def _dress(function, record, name):
@@ -127,7 +152,9 @@ def _install(record):
                 setattr(Tensor, augmented, record.inplace_public)
 
 
-_AUGMENTED = frozenset(f"__i{name}__" for name in "add sub mul truediv floordiv mod pow and or xor lshift rshift".split())
+_AUGMENTED = frozenset(
+    f"__i{name}__" for name in "add sub mul truediv floordiv mod pow and or xor lshift rshift".split()
+)
 _OPERANDS = (MsTensor, int, float, bool, complex)
 
 
@@ -222,7 +249,9 @@ def _make_view(record):
     def function(*args, **kwargs):
         if kwargs or type(args[0]) not in plain:
             if not overrides.is_disabled() and overrides.overriding((*args, *kwargs.values())):
-                return overrides.handle_torch_function(record.public, (*args, *kwargs.values()), *args, **kwargs)
+                return overrides.handle_torch_function(
+                    record.public, (*args, *kwargs.values()), *args, **kwargs
+                )
             args = _positional(record, *_plain_arguments(record, args, kwargs))
         source = args[0]
         with LOCK:
@@ -262,13 +291,17 @@ def _make_inplace(record):
 
     def method(self, *args, **kwargs):
         if type(self) not in PLAIN and not overrides.is_disabled() and overrides.overriding((self, *args)):
-            return overrides.handle_torch_function(record.inplace_public, (self, *args), self, *args, **kwargs)
+            return overrides.handle_torch_function(
+                record.inplace_public, (self, *args), self, *args, **kwargs
+            )
         if kwargs or any(type(a) not in PLAIN for a in args):
             args, kwargs = _plain_arguments(record, args, kwargs)
         with LOCK:
             set_recording(True)
             # What the operator saves for backward must not be the memory that is about to be written.
-            source = copy_of(self) if not linear and native.is_grad_enabled() and requires_grad(self) else self
+            source = (
+                copy_of(self) if not linear and native.is_grad_enabled() and requires_grad(self) else self
+            )
             try:
                 new = body(source, *args, **kwargs)
             except Exception as error:

@@ -6,6 +6,7 @@ import numpy as np
 
 from msadapter.pytorch import _dtype
 from msadapter.pytorch._engine import native, storage
+from msadapter.pytorch._engine.kernel import Kernel
 from msadapter.pytorch._engine.native import MsTensor, dtype_of
 from msadapter.pytorch._ops.casting import cast, constant
 from msadapter.pytorch._ops.promotion import result_type
@@ -17,29 +18,34 @@ _NUMBERS = (int, float)
 ON_CPU = storage.ON_CPU
 
 
-def promoting(body=None, *, floating=False, integers=None):
+def promoting(body=None, *, floating=False, integers=None, check=None):
     """Two operands in one dtype: PyTorch's promotion of tensors and numbers, then `body(a, b, ...)` on tensors.
 
     Args:
         floating: integers compute in the default float dtype (division and its kind).
         integers: on the CPU, the NumPy function for integers and bool; MindSpore's kernels miss or falsify many.
+        check: called with the second operand, where the operands are no floats of one dtype.
     On the CPU float16 and bfloat16 compute in float32 and round once, as PyTorch's kernels do. The body sees a Python
     number only beside a float32 tensor, where MindSpore's scalar form is exact and cheaper.
     """
     if body is None:
-        return functools.partial(promoting, floating=floating, integers=integers)
+        return functools.partial(promoting, floating=floating, integers=integers, check=check)
+
+    takes_numbers = not isinstance(body, Kernel)
 
     @functools.wraps(body)
     def run(input, other, *args, **kwargs):
         kind = type(other)
         if kind is float or kind is int:
-            if dtype_of(input) is _F32:
+            if takes_numbers and dtype_of(input) is _F32:
                 return body(input, other, *args, **kwargs)
         elif kind is not bool and kind is not complex and type(input) not in _NUMBERS:
             dtype = dtype_of(input)
             if dtype is dtype_of(other) and dtype in _EXACT:
                 return body(input, other, *args, **kwargs)
         dtype = _common_dtype(input, other, floating)
+        if check is not None:
+            check(in_dtype(other, dtype))
         if integers is not None and ON_CPU and not (dtype.is_floating_point or dtype.is_complex):
             return _on_integers(integers, in_dtype(input, dtype), in_dtype(other, dtype), *args, **kwargs)
         compute = _dtype.float32 if ON_CPU and dtype in _HALVES else dtype

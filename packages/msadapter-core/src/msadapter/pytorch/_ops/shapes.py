@@ -22,15 +22,23 @@ def to_size(size):
     try:
         return tuple(map(to_int, size))
     except TypeError:
-        bad = next((s for s in size if not hasattr(s, "__index__")), size) if hasattr(size, "__iter__") else size
-        raise TypeError(f"argument 'size' must be tuple of ints, but found element of type {type(bad).__name__}") from None
+        bad = (
+            next((s for s in size if not hasattr(s, "__index__")), size)
+            if hasattr(size, "__iter__")
+            else size
+        )
+        raise TypeError(
+            f"argument 'size' must be tuple of ints, but found element of type {type(bad).__name__}"
+        ) from None
 
 
 def wrap_dim(dim, rank):
     """`dim` counted from the front. Raises PyTorch's IndexError where a tensor of `rank` dimensions has none such."""
     rank = rank or 1
     if not -rank <= dim < rank:
-        raise IndexError(f"Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], but got {dim})")
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], but got {dim})"
+        )
     return dim % rank
 
 
@@ -65,7 +73,9 @@ def infer_size(size, numel, shape):
         return tuple(size)
     if known == 0:
         if numel == 0:
-            raise RuntimeError(f"cannot reshape tensor of 0 elements into shape {list(size)} because the unspecified dimension size -1 can be any value and is ambiguous")  # fmt: skip
+            raise RuntimeError(
+                f"cannot reshape tensor of 0 elements into shape {list(size)} because the unspecified dimension size -1 can be any value and is ambiguous"
+            )
         raise RuntimeError(f"shape '{list(size)}' is invalid for input of size {numel}")
     if numel % known:
         raise RuntimeError(f"shape '{list(size)}' is invalid for input of size {numel}")
@@ -81,7 +91,9 @@ def broadcast(a, b):
     shape = []
     for i, (m, n) in enumerate(zip(left, right, strict=True)):
         if m != n and m != 1 and n != 1:
-            raise RuntimeError(f"The size of tensor a ({m}) must match the size of tensor b ({n}) at non-singleton dimension {i}")
+            raise RuntimeError(
+                f"The size of tensor a ({m}) must match the size of tensor b ({n}) at non-singleton dimension {i}"
+            )
         shape.append(n if m == 1 else m)
     return tuple(shape)
 

@@ -1,6 +1,5 @@
 """Shapes and views: the results share the memory of the input wherever PyTorch's do."""
 
-
 from mindspore import mint
 
 from msadapter.pytorch._engine import native
@@ -36,7 +35,9 @@ def _fits_without_copy(tensor, size):
 
 def alias(tensor):
     """A view of the whole tensor."""
-    return native.view(tensor, shape_of(tensor)) if native.is_contiguous(tensor) else native.getitem(tensor, ...)
+    return (
+        native.view(tensor, shape_of(tensor)) if native.is_contiguous(tensor) else native.getitem(tensor, ...)
+    )
 
 
 @op(view=True, function=False)
@@ -91,7 +92,9 @@ def permute(input, *dims):
     rank = len(shape_of(input))
     order = to_size(dims)
     if len(order) != rank:
-        raise RuntimeError(f"permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired ordering of dimensions i.e. input.dim() = {rank} is not equal to len(dims) = {len(order)}")  # fmt: skip
+        raise RuntimeError(
+            f"permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired ordering of dimensions i.e. input.dim() = {rank} is not equal to len(dims) = {len(order)}"
+        )
     return mint.permute(input, wrap_dims(order, rank)) if rank else native.view(input, ())
 
 
@@ -114,7 +117,9 @@ def narrow(input, dim, start, length):
     if length < 0:
         raise RuntimeError("narrow(): length must be non-negative.")
     if not -shape[dim] <= start <= shape[dim]:
-        raise IndexError(f"start out of range (expected to be in range of [{-shape[dim]}, {shape[dim]}], but got {start})")
+        raise IndexError(
+            f"start out of range (expected to be in range of [{-shape[dim]}, {shape[dim]}], but got {start})"
+        )
     start = start + shape[dim] if start < 0 else start
     if start + length > shape[dim]:
         raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({shape[dim]}).")
@@ -130,7 +135,9 @@ def select(input, dim, index):
     dim, index = wrap_dim(dim, len(shape)), to_int(index)
     size = shape[dim]
     if not -size <= index < size:
-        raise IndexError(f"select(): index {index} out of range for tensor of size {list(shape)} at dimension {dim}")
+        raise IndexError(
+            f"select(): index {index} out of range for tensor of size {list(shape)} at dimension {dim}"
+        )
     return native.select_view(input, dim, index % size)
 
 
@@ -148,7 +155,7 @@ def squeeze(input, dim=None):
     if not dims:
         return alias(input)
     result = input
-    for d in reversed(sorted(dims)):
+    for d in sorted(dims, reverse=True):
         result = mint.squeeze(result, d)
     return result
 
@@ -159,14 +166,20 @@ def expand(input, *size, implicit=False):
     size, shape = to_size(size), shape_of(input)
     lead = len(size) - len(shape)
     if lead < 0:
-        raise RuntimeError(f"expand({{{list(shape)}}}, size={list(size)}): the number of sizes provided ({len(size)}) must be greater or equal to the number of dimensions in the tensor ({len(shape)})")  # fmt: skip
+        raise RuntimeError(
+            f"expand({{{list(shape)}}}, size={list(size)}): the number of sizes provided ({len(size)}) must be greater or equal to the number of dimensions in the tensor ({len(shape)})"
+        )
     target = []
     for i, s in enumerate(size):
         own = shape[i - lead] if i >= lead else 1
         if s == -1 and i < lead:
-            raise RuntimeError(f"The expanded size of the tensor ({s}) isn't allowed in a leading, non-existing dimension {i}")
+            raise RuntimeError(
+                f"The expanded size of the tensor ({s}) isn't allowed in a leading, non-existing dimension {i}"
+            )
         if s not in (own, -1) and own != 1:
-            raise RuntimeError(f"The expanded size of the tensor ({s}) must match the existing size ({own}) at non-singleton dimension {i}.  Target sizes: {list(size)}.  Tensor sizes: {list(shape)}")  # fmt: skip
+            raise RuntimeError(
+                f"The expanded size of the tensor ({s}) must match the existing size ({own}) at non-singleton dimension {i}.  Target sizes: {list(size)}.  Tensor sizes: {list(shape)}"
+            )
         target.append(own if s == -1 else s)
     return mint.broadcast_to(input, tuple(target))
 
@@ -190,7 +203,9 @@ def split(tensor, split_size_or_sections, dim=0):
     if isinstance(split_size_or_sections, (tuple, list)):
         sizes = tuple(split_size_or_sections)
         if sum(sizes) != total:
-            raise RuntimeError(f"split_with_sizes expects split_sizes to sum exactly to {total} (input tensor's size at dimension {dim}), but got split_sizes={list(sizes)}")  # fmt: skip
+            raise RuntimeError(
+                f"split_with_sizes expects split_sizes to sum exactly to {total} (input tensor's size at dimension {dim}), but got split_sizes={list(sizes)}"
+            )
     else:
         step = to_int(split_size_or_sections)
         if step < 0 or (step == 0 and total):
@@ -219,5 +234,3 @@ def unbind(input, dim=0):
         raise RuntimeError("Dimension specified as 0 but tensor has no dimensions")
     dim = wrap_dim(dim, len(shape))
     return tuple(native.select_view(input, dim, i) for i in range(shape[dim]))
-
-
