@@ -92,7 +92,8 @@ def test_every_missing_part_names_the_distribution_that_ships_it():
 @pytest.mark.parametrize("name", [f"msadapter-{name}" for name in PACKAGES])
 def test_every_folder_of_modules_is_a_package(name):
     """A folder without __init__.py would work from source and be easy to forget; only core's are shared."""
-    folders = {str(pathlib.PurePosixPath(file).parent) for file in sources(name) if file.endswith(".py")}
+    files = [pathlib.PurePosixPath(file) for file in sources(name) if file.endswith(".py")]
+    folders = {str(folder) for file in files for folder in file.parents} - {"."}
     shipped = sources(name) | sources("msadapter-core")
     assert [folder for folder in sorted(folders) if f"{folder}/__init__.py" not in shipped] == []
 
