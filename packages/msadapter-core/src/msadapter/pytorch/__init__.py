@@ -13,7 +13,7 @@ from msadapter.pytorch._engine import native as _native  # noqa: E402
 
 _native.configure()
 
-from msadapter.pytorch import _ops, autograd  # noqa: E402, F401
+from msadapter.pytorch import _ops, autograd, return_types  # noqa: E402, F401
 from msadapter.pytorch._device import device, get_default_device, set_default_device  # noqa: E402, F401
 from msadapter.pytorch._dtype import *  # noqa: E402, F403
 from msadapter.pytorch._engine.grad_mode import (  # noqa: E402, F401
