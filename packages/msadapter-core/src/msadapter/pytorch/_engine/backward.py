@@ -137,7 +137,9 @@ def _run(outputs, vectors, keep, create_graph, inputs, accumulate):
     with LOCK:
         native.set_recording(True)
         enabled = native.is_grad_enabled()
-        hooks = _FreshGradients(outputs) if create_graph else None
+        hooks = [_NodeHooks(outputs, _fresh_gradients)] if create_graph else []
+        if _anomaly:
+            hooks.append(_NodeHooks(outputs, _nan_check))
         try:
             return native.run_backward(
                 outputs,
@@ -153,8 +155,8 @@ def _run(outputs, vectors, keep, create_graph, inputs, accumulate):
         finally:
             native.set_grad_enabled(enabled)
             native.set_recording(True)
-            if hooks is not None:
-                hooks.remove()
+            for group in hooks:
+                group.remove()
 
 
 def _explain(error):
@@ -172,13 +174,10 @@ def _explain(error):
     return RuntimeError(message)
 
 
-class _FreshGradients:
-    """While the backward pass itself is recorded, every gradient becomes a fresh tensor before it is accumulated.
+class _NodeHooks:
+    """A hook on every inner node of the graph, for one backward pass."""
 
-    The engine drops the graph of a gradient that is a view where two of them are added up.
-    """
-
-    def __init__(self, outputs):
+    def __init__(self, outputs, make_hook):
         self._handles = []
         seen = set()
         pending = [node for node in map(native.grad_node, outputs) if node is not None]
@@ -190,7 +189,7 @@ class _FreshGradients:
             seen.add(key)
             following = [n for n, _ in node.next_functions if n is not None]
             if following:
-                self._handles.append(node.register_hook(_make_fresh))
+                self._handles.append(node.register_hook(make_hook(node)))
                 pending.extend(following)
 
     def remove(self):
@@ -198,8 +197,38 @@ class _FreshGradients:
             handle.remove()
 
 
-def _make_fresh(grad_inputs, grad_outputs):
-    return tuple(copy_of(g) if g is not None and native.requires_grad(g) else g for g in grad_inputs)
+def _fresh_gradients(node):
+    """While the backward pass itself is recorded, every gradient becomes a fresh tensor before it is accumulated:
+    the engine drops the graph of a gradient that is a view where two of them are added up."""
+
+    def hook(grad_inputs, grad_outputs):
+        return tuple(copy_of(g) if g is not None and native.requires_grad(g) else g for g in grad_inputs)
+
+    return hook
+
+
+_anomaly = False
+
+
+def anomaly_mode():
+    return _anomaly
+
+
+def set_anomaly_mode(enabled):
+    """Whether backward checks every gradient for NaN."""
+    global _anomaly
+    _anomaly = enabled
+
+
+def _nan_check(node):
+    def hook(grad_inputs, grad_outputs):
+        for position, gradient in enumerate(grad_inputs):
+            if gradient is not None and np.isnan(native.asnumpy(gradient)).any():
+                raise RuntimeError(
+                    f"Function '{node.name()}Backward0' returned nan values in its {position}th output."
+                )
+
+    return hook
 
 
 def _accumulate(tensors, gradients):

@@ -6,9 +6,9 @@ import mindspore as ms
 import numpy as np
 
 from msadapter.pytorch import _dtype
-from msadapter.pytorch._engine import storage
+from msadapter.pytorch._engine import native, storage
 from msadapter.pytorch._engine.kernel import kernel
-from msadapter.pytorch._engine.native import dtype_of, numel_of, shape_of
+from msadapter.pytorch._engine.native import dtype_of, numel_of, requires_grad, shape_of
 from msadapter.pytorch._ops.casting import cast
 from msadapter.pytorch._ops.registry import op
 from msadapter.pytorch._ops.shapes import broadcast, to_size, wrap_dims
@@ -48,7 +48,11 @@ def sum(input, dim=None, keepdim=False, *, dtype=None):
         return _sum_arrays(input, dims, keepdim, shape)
     if not dims:
         return input * 1
-    return ms.ops.sum(input, dims, keepdim)
+    if keepdim or not requires_grad(input):
+        return ms.ops.sum(input, dims, keepdim)
+    # The gradient of a sum that drops dimensions loses its own graph in the engine; that of a reshape does not.
+    kept = ms.ops.sum(input, dims, True)
+    return native.view(kept, tuple(s for i, s in enumerate(shape) if i not in dims))
 
 
 @op
