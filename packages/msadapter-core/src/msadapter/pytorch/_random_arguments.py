@@ -1,4 +1,4 @@
-"""Around a random draw: dtypes, PyTorch's checks of the arguments, and the order in which a tensor is filled."""
+"""Around a random draw: dtypes, PyTorch's checks of the arguments, and the order a tensor is filled in."""
 
 import warnings
 from typing import NamedTuple
@@ -40,11 +40,11 @@ COMPLEX = {"complex64": "float32", "complex128": "float64"}
 def cast(values, dtype):
     """Numbers as C++ converts them to `dtype`; bfloat16 values are held in float32."""
     store = KINDS[dtype].store
+    if values.dtype == store and dtype != "bfloat16":
+        return values
     with np.errstate(over="ignore", invalid="ignore"):
         if dtype in ("float16", "bfloat16"):
-            values = values.astype(
-                np.float32, copy=False
-            )  # float64 gets there by way of float32: two roundings
+            values = values.astype(np.float32, copy=False)  # from float64 too: two roundings
         elif np.issubdtype(store, np.integer):
             values = values.astype(np.int64, copy=False)  # wraps where a direct conversion might saturate
         return _round_bfloat16(values) if dtype == "bfloat16" else values.astype(store, copy=False)
@@ -85,8 +85,8 @@ def check_continuous(dtype, name, received):
     """RuntimeError unless the dtype is floating; `received` is what PyTorch calls it."""
     if dtype not in FLOATS:
         raise RuntimeError(
-            f"{name} distribution is a continuous probability distribution. dtype must be a floating point but "
-            f"you specified {received}"
+            f"{name} distribution is a continuous probability distribution. dtype must be a floating point "
+            f"but you specified {received}"
         )
 
 
@@ -108,8 +108,8 @@ def check_uniform_bounds(low, high, dtype):
         )
     if not high - low <= largest:
         raise RuntimeError(
-            f"uniform_ expects to-from <= std::numeric_limits<{kind.scalar}>::max(), but found to={high:g} and "
-            f"from={low:g} which result in to-from to exceed the limit"
+            f"uniform_ expects to-from <= std::numeric_limits<{kind.scalar}>::max(), but found to={high:g} "
+            f"and from={low:g} which result in to-from to exceed the limit"
         )
 
 
@@ -118,7 +118,7 @@ def check_whole_range(low, high, dtype):
 
     `high=None` is the end of the dtype's range; for floating dtypes that of the whole numbers without gaps.
     """
-    kind = KINDS[dtype]
+    kind, received = KINDS[dtype], (low, high)
     if high is not None and not low < high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
     if dtype in COMPLEX:
@@ -134,11 +134,11 @@ def check_whole_range(low, high, dtype):
         largest = min(largest, 2**63 - 1)  # an end travels as int64
     for name, value in (("from", low), ("to - 1", high - 1)):
         if not smallest <= value <= largest:
-            raise RuntimeError(f"{name} is out of bounds for {kind.ctype}, got {value}")
+            raise RuntimeError(f"{name} is out of bounds for {kind.ctype}, got from and to {received}")
         if kind.digits and abs(value) > 2**kind.digits:
             warnings.warn(
                 f"{name} is out of bounds [-(2^{kind.digits}), 2^{kind.digits}]. {kind.ctype} holds whole "
-                f"numbers without gaps only within this range, got {value}",
+                f"numbers without gaps only within this range, got from and to {received}",
                 stacklevel=4,
             )
     return low, high
@@ -153,8 +153,8 @@ def _held_ends(low, high, dtype):
     if high is None:
         if not low < 2**digits:
             raise RuntimeError(
-                "random_ expects 'from' casted to dtype to be less than or equal to 'to_inc' casted to dtype, but "
-                f"got from={low} > to_inc={2**digits}"
+                "random_ expects 'from' casted to dtype to be less than or equal to 'to_inc' casted to "
+                f"dtype, but got from={low} > to_inc={2**digits}"
             )
         return low, 2**digits + 1
     below = _held(high - 1, dtype)
@@ -162,14 +162,14 @@ def _held_ends(low, high, dtype):
         high = below - 2 ** (abs(high - 1).bit_length() - digits)
     if not low < high:
         raise RuntimeError(
-            "random_ expects 'from' casted to dtype to be less than 'to' casted to dtype, but "
-            f"got from={low} >= to={high}"
+            "random_ expects 'from' casted to dtype to be less than 'to' casted to dtype, "
+            f"but got from={low} >= to={high}"
         )
     return low, high
 
 
 def _held(value, dtype):
-    """A whole number as `dtype` holds it, back in int64; what int64 can't hold becomes its smallest, as on x86."""
+    """A whole number as `dtype` holds it, in int64; what that can't hold becomes its smallest, as on x86."""
     value = float(cast(np.array([value], np.int64), dtype)[0])
     return int(value) if abs(value) < 2.0**63 else -(2**63)
 
@@ -226,7 +226,7 @@ def laid_out(values, shape, strides):
 
 
 def _memory_order(shape, strides):
-    """The axes, slowest first, by PyTorch's insertion sort: an axis of stride 0 (expanded) compares with none."""
+    """The axes, slowest first, by PyTorch's insertion sort: an axis of stride 0 (expanded) is never moved."""
     axes = list(reversed(range(len(shape))))
     for end in range(1, len(axes)):
         here = end
@@ -243,7 +243,7 @@ def _memory_order(shape, strides):
 
 
 def draw_complex(draw, shape, dtype, *args, strides):
-    """A complex array from `draw`, which fills its real and imaginary parts in the layout of `torch.view_as_real`."""
+    """A complex array, its real and imaginary parts drawn in the layout of `torch.view_as_real`."""
     if strides is not None:
         strides = (*(2 * stride for stride in strides), 1)
     pairs = draw((*shape, 2), COMPLEX[dtype], *args, strides=strides)

@@ -6,6 +6,7 @@ function is in `_random_streams`.
 """
 
 import math
+
 import numpy as np
 
 
@@ -21,9 +22,11 @@ def fma32(a, b, c):
 
 def fma64(a, b, c):
     """float64 `a * b + c` rounded once, `b` and `c` numbers: from the exact errors of both operations."""
+    if b == 1:
+        return a + c
     product = a * b
     plain = product + c
-    if b == 1 or c == 0:  # one operation is exact already
+    if c == 0:
         return plain
     a_high, b_high = _high_half(a), _high_half(b)
     a_low, b_low = a - a_high, b - b_high
@@ -85,7 +88,7 @@ _BLOCK = 32768  # uniforms at a time: the temporaries stay in the cache
 
 def _polar64(u1, u2):
     radius = np.sqrt(-2 * libm(np.log, u1, exact=True))
-    angle = 2 * math.pi * u2
+    angle = 2 * math.pi * u2  # NumPy's float64 sine and cosine are the C library's
     return radius * np.cos(angle), radius * np.sin(angle)
 
 
@@ -102,9 +105,16 @@ def _singles(*values):
 
 # Cephes' logf and sinf/cosf in the form PyTorch vectorises them: coefficients from the highest power down.
 _LOG = _singles(
-    7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1, -1.6668057665e-1,
-    2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1,
-)  # fmt: skip
+    7.0376836292e-2,
+    -1.1514610310e-1,
+    1.1676998740e-1,
+    -1.2420140846e-1,
+    1.4249322787e-1,
+    -1.6668057665e-1,
+    2.0000714765e-1,
+    -2.4999993993e-1,
+    3.3333331174e-1,
+)
 _COS = _singles(2.443315711809948e-5, -1.388731625493765e-3, 4.166664568298827e-2)
 _SIN = _singles(-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1)
 _LN2_HIGH, _LN2_LOW = np.float32(0.693359375), np.float32(-2.12194440e-4)
@@ -182,7 +192,7 @@ def _turn(sine, cosine, octant):
 
 # --- samplers that draw until they accept: one value each ---
 # `uniform()` and `normal()` give the next float64 draw. `real` is the type of the arguments, np.float32 or
-# np.float64: PyTorch computes a part of gamma and binomial in it, and what is drawn depends on those roundings.
+# np.float64: PyTorch computes a part of gamma and binomial in it, and its roundings decide what is accepted.
 
 
 def sample_poisson(rate, uniform):
@@ -281,9 +291,17 @@ def _stirling_tail(k):
 
 
 _STIRLING_TAILS = (
-    0.0810614667953272, 0.0413406959554092, 0.0276779256849983, 0.02079067210376509, 0.0166446911898211,
-    0.0138761288230707, 0.0118967099458917, 0.0104112652619720, 0.00925546218271273, 0.00833056343336287,
-)  # fmt: skip
+    0.0810614667953272,
+    0.0413406959554092,
+    0.0276779256849983,
+    0.02079067210376509,
+    0.0166446911898211,
+    0.0138761288230707,
+    0.0118967099458917,
+    0.0104112652619720,
+    0.00925546218271273,
+    0.00833056343336287,
+)
 
 
 def sample_gamma(alpha, uniform, normal):
