@@ -158,7 +158,7 @@ class Tensor(MsTensor):
         native.set_recording(True)
         if requires_grad and not (self.is_floating_point() or self.is_complex()):
             raise RuntimeError(
-                "only Tensors of floating point and complex dtype can require gradients. "
+                "only Tensors of floating point dtype can require gradients. "
                 f"Received: a tensor of dtype {self.dtype}"
             )
         if not requires_grad and not self.is_leaf:
@@ -198,10 +198,20 @@ class Tensor(MsTensor):
             return held
         if held is not None and held.grad_fn is None and native.grad_node(gradient) is None:
             return self._absorb(held, gradient)
+        if not native.is_contiguous(gradient) and native.grad_node(gradient) is None:
+            gradient = self._own(gradient)
         if type(gradient) is MsTensor:
             gradient.__class__ = Tensor
         fields["_own_grad"] = gradient
         return gradient
+
+    def _own(self, gradient):
+        """The gradient in memory laid out like the tensor: the engine may hand out a view of a larger buffer."""
+        from msadapter.pytorch._engine.copying import copy_of
+
+        copied = copy_of(gradient)
+        native.set_raw_grad(self, copied)
+        return copied
 
     def _absorb(self, held, gradient):
         """The engine accumulated into a new tensor; PyTorch writes into the one that the user may hold."""
@@ -227,11 +237,13 @@ class Tensor(MsTensor):
             raise RuntimeError("can't assign Variable as its own grad")
         if native.shape_of(value) != self._shape:
             raise RuntimeError(
-                f"assigned grad has data of a different size. Received: {list(native.shape_of(value))} for {list(self._shape)}"
+                f"attempting to assign a gradient of size '{list(native.shape_of(value))}' to a tensor of size "
+                f"'{list(self._shape)}'. Please ensure that the gradient and the tensor are the same size"
             )
         if native.dtype_of(value) is not self._dtype:
             raise RuntimeError(
-                f"assigned grad has data of a different type. Received: {value.dtype} for {self.dtype}"
+                f"attempting to assign a gradient with dtype '{value.dtype}' to a tensor with dtype '{self.dtype}'. "
+                "Please ensure that the gradient and the tensor have the same dtype"
             )
         native.set_raw_grad(self, value)
         self.__dict__["_own_grad"] = value
@@ -367,14 +379,19 @@ class Tensor(MsTensor):
             raise RuntimeError(f"Boolean value of Tensor with {what} is ambiguous")
         return bool(self.item())
 
+    def _as_number(self):
+        if self._size != 1:
+            raise ValueError("only one element tensors can be converted to Python scalars")
+        return self.item()
+
     def __float__(self):
-        return float(self.item())
+        return float(self._as_number())
 
     def __int__(self):
-        return int(self.item())
+        return int(self._as_number())
 
     def __complex__(self):
-        return complex(self.item())
+        return complex(self._as_number())
 
     def __index__(self):
         if self._size != 1 or not (_dtype.is_integral(self.dtype) or self.dtype == _dtype.bool):

@@ -19,3 +19,14 @@ def _(ctx, grad):
 def copy_of(tensor):
     """A contiguous copy; the gradient passes through."""
     return _copy(tensor) if storage.ON_CPU else tensor * 1
+
+
+def distinct(gradients):
+    """The gradients with one memory each: two tensors that got the same one would change together."""
+    seen = []
+    result = []
+    for gradient in gradients:
+        repeated = gradient is not None and any(gradient is other for other in seen)
+        seen.append(gradient)
+        result.append(copy_of(gradient) if repeated else gradient)
+    return tuple(result)

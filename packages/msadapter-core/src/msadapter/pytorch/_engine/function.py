@@ -3,6 +3,7 @@
 import functools
 
 from msadapter.pytorch._engine import native
+from msadapter.pytorch._engine.copying import distinct
 from msadapter.pytorch._engine.native import MsTensor
 from msadapter.pytorch._tensor import Tensor
 
@@ -122,12 +123,12 @@ def _check_gradients(function, shapes, gradients):
     for i, (shape, gradient) in enumerate(zip(shapes, gradients, strict=False)):
         if gradient is not None and shape is None:
             raise RuntimeError(
-                f"function {name} returned a gradient different from None at position {i + 1}, but the corresponding forward input was not a Variable"
+                f"function {name} returned a gradient different than None at position {i + 1}, but the corresponding forward input was not a Variable"
             )
         if gradient is not None and native.shape_of(gradient) != shape:
             gradient = _reduce_to(name, i, gradient, shape)
         checked.append(gradient)
-    return checked
+    return distinct(checked)
 
 
 def _reduce_to(name, position, gradient, shape):

@@ -1,6 +1,6 @@
 """In-place writes: into the memory at once, and into the graph of the root and of every live view."""
 
-from msadapter.pytorch._engine import native, storage, views
+from msadapter.pytorch._engine import native, storage, strided, views
 from msadapter.pytorch._engine.copying import copy_of
 
 _MULTI_VIEW = (
@@ -34,41 +34,41 @@ class _WriteView(native.GradFunction):
 
     @staticmethod
     def forward(ctx, root, new, recipe):
-        ctx.recipe = recipe
+        ctx.recipe, ctx.place = recipe, strided.geometry(root)
         ctx.mark_dirty(root)
         return root
 
     @staticmethod
     def backward(ctx, grad):
         # Copies, not views: the engine drops the graph of a view that it accumulates.
-        part = views.replay(ctx.recipe, copy_of(grad))
-        return _without_region(grad, ctx.recipe), copy_of(part), None
+        part = views.replay(ctx.recipe, strided.copy_in_place(grad, ctx.place))
+        return _without_region(grad, ctx.recipe, ctx.place), copy_of(part), None
 
 
 class _WithoutRegion(native.GradFunction):
     """The gradient with the view's region set to zero; linear and its own adjoint."""
 
     @staticmethod
-    def forward(ctx, grad, recipe):
-        ctx.recipe = recipe
-        return _zero_region(grad, recipe)
+    def forward(ctx, grad, recipe, place):
+        ctx.recipe, ctx.place = recipe, place
+        return _zero_region(grad, recipe, place)
 
     @staticmethod
     def backward(ctx, grad):
-        return _without_region(grad, ctx.recipe), None
+        return _without_region(grad, ctx.recipe, ctx.place), None, None
 
 
-def _without_region(grad, recipe):
+def _without_region(grad, recipe, place):
     if native.is_grad_enabled() and native.requires_grad(grad):
-        return _WithoutRegion.apply(grad, recipe)
-    return _zero_region(grad, recipe)
+        return _WithoutRegion.apply(grad, recipe, place)
+    return _zero_region(grad, recipe, place)
 
 
-def _zero_region(grad, recipe):
+def _zero_region(grad, recipe, place):
     enabled = native.is_grad_enabled()
     native.set_grad_enabled(False)
     try:
-        copy = copy_of(grad)
+        copy = strided.copy_in_place(grad, place)
         region = views.replay(recipe, copy)
         storage.write_zeros(region)
     finally:
@@ -117,7 +117,7 @@ def write(tensor, new):
     if native.data_pointer(new) == native.data_pointer(tensor):
         new = copy_of(new)
     storage.write(tensor, new)
-    storage.advance_version(tensor)
+    storage.advance_version(tensor, recorded=True)
     if root is tensor:
         _WriteRoot.apply(root, new)
     else:
@@ -126,4 +126,27 @@ def write(tensor, new):
     for written in {id(tensor): tensor, id(root): root}.values():
         if "_retained_hook" in written.__dict__:
             written.retain_grad()
+    return tensor
+
+
+def take_shape(tensor, function, args):
+    """Give `tensor` the geometry of `function(tensor, *args)`, a view: `t_`, `squeeze_` and their kind."""
+    root = views.base_of(tensor)
+    if native.is_grad_enabled() and native.requires_grad(root):
+        check_writable(tensor)
+    before = strided.geometry(tensor)
+    view = function(tensor, *args)
+    storage.advance_version(tensor)
+    if root is not tensor:
+        fields = tensor.__dict__
+        if fields["_recipe"] is not views.NOT_REPLAYABLE:
+            fields["_recipe"] = (fields["_recipe"], function, args, None)
+        native.assign_value(tensor, view)
+        return tensor
+    views.take_root_back(root, strided.strided_view, before)
+    if native.is_leaf(tensor):
+        native.set_raw_data(tensor, native.raw_data(view))
+    else:
+        native.assign_value(tensor, strided.as_root(view))
+    views.regenerate(root)
     return tensor

@@ -9,7 +9,7 @@ import threading
 from operator import attrgetter
 
 import mindspore as ms
-from mindspore import _c_expression, mint
+from mindspore import _c_expression
 from mindspore.common import np_dtype
 from mindspore.common._grad_function import _Function
 from mindspore.ops import auto_generate
@@ -108,20 +108,3 @@ def make_parameter(name, requires_grad):
 def device_cast(tensor, dtype):
     """MindSpore's own cast."""
     return ms.ops.cast(tensor, dtype)
-
-
-def slice_view(tensor, dim, start, stop, step=1):
-    """The view `start:stop:step` of dimension `dim`."""
-    if step == 1 and not requires_grad(tensor):
-        return mint.narrow(tensor, dim, start, stop - start)
-    # narrow keeps its input and takes any later write into it for an error; the indexing operator does not.
-    return getitem(tensor, (slice(None),) * dim + (slice(start, stop, step),))
-
-
-def select_view(tensor, dim, index):
-    """The view of element `index` of dimension `dim`, without that dimension."""
-    if requires_grad(tensor):
-        return getitem(
-            tensor, (slice(None),) * dim + (index,)
-        )  # select itself has no backward kernel on the CPU
-    return mint.squeeze(mint.narrow(tensor, dim, index, 1), dim)

@@ -85,9 +85,10 @@ def check_no_overlap(tensor):
             )
 
 
-def advance_version(tensor):
+def advance_version(tensor, recorded=False):
     """Count one write: saved tensors that share this memory become stale. Views share the counter in the engine,
-    detached tensors have one of their own that is moved along here."""
+    detached tensors have one of their own that is moved along here. `recorded`: the engine itself counts the write
+    for the root."""
     root = tensor.__dict__.get("_base")
     root = tensor if root is None else root
     source = root.__dict__.get("_detached_from", root)
@@ -96,9 +97,10 @@ def advance_version(tensor):
         detached = reference()
         if detached is not None:
             members.append(detached)
-    if len(members) == 1 and root is not source:
-        members.append(root)
-    native.set_version_counters(members, [native.version_of(member) + 1 for member in members])
+    if recorded:
+        members = [member for member in members if member is not root]
+    if members:
+        native.set_version_counters(members, [native.version_of(member) + 1 for member in members])
 
 
 def share_version(detached, tensor):

@@ -70,6 +70,18 @@ def regenerate(root):
     native.set_grad_enabled(enabled)
 
 
+def take_root_back(root, function, args):
+    """`root` is about to change its shape: let the recipes of its views begin with `function(root, *args)`, the old one."""
+    for reference in root.__dict__.get("_views") or ():
+        view = reference()
+        if view is not None and view.__dict__["_recipe"] is not NOT_REPLAYABLE:
+            view.__dict__["_recipe"] = _begun_with((None, function, args, None), view.__dict__["_recipe"])
+
+
+def _begun_with(start, recipe):
+    return start if recipe is None else (_begun_with(start, recipe[0]), *recipe[1:])
+
+
 def base_of(tensor):
     """The tensor whose memory `tensor` shares: its root, or itself."""
     root = tensor.__dict__.get("_base")

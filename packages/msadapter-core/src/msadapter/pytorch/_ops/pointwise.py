@@ -5,13 +5,14 @@ import numpy as np
 
 from msadapter.pytorch import _dtype
 from msadapter.pytorch._engine import native
+from msadapter.pytorch._engine.copying import copy_of
 from msadapter.pytorch._engine.kernel import kernel, on_cpu
 from msadapter.pytorch._engine.native import MsTensor, dtype_of, requires_grad, shape_of
 from msadapter.pytorch._ops.casting import constant
 from msadapter.pytorch._ops.registry import op
-from msadapter.pytorch._ops.rules import float_unary, promoting
+from msadapter.pytorch._ops.rules import ON_CPU, float_unary, promoting
 
-_add, _sub, _mul, _addn = ms.ops.add, ms.ops.sub, ms.ops.mul, ms.ops.addn
+_add, _sub, _mul = ms.ops.add, ms.ops.sub, ms.ops.mul
 _FLOAT32 = _dtype.NATIVE[_dtype.float32]
 
 
@@ -24,20 +25,24 @@ def scaled(tensor, factor):
     return _mul(tensor, factor)
 
 
+@kernel(reason="MindSpore's Add hands both operands one gradient, and needs Clone, which has no CPU kernel, for two leaves")
+def _add_recorded(input, other):
+    return np.add(input, other)
+
+
+@_add_recorded.gradient
+def _(ctx, grad):
+    return grad, copy_of(grad)
+
+
 @op(inplace=True, linear=True, operators=("__add__",), reflected="__radd__")
 @promoting(integers=lambda a, b, alpha=1: np.add(a, b if alpha == 1 else b * a.dtype.type(alpha)))
 def add(input, other, *, alpha=1):
     """`input + alpha * other`."""
     if alpha != 1:
         return _add(input, scaled(other, alpha))
-    if (
-        isinstance(other, MsTensor)
-        and requires_grad(input)
-        and requires_grad(other)
-        and shape_of(input) == shape_of(other)
-    ):
-        # Add hands one gradient to both operands, and two leaves would need MindSpore's Clone: it has no CPU kernel.
-        return _addn((input, other))
+    if isinstance(other, MsTensor) and ON_CPU and requires_grad(other) and requires_grad(input):
+        return _add_recorded(input, other)
     return _add(input, other)
 
 
