@@ -17,8 +17,8 @@
         return mindspore.ops.atan2(input, other)      # elsewhere
 
 The kernel takes arrays where tensors are passed, and returns fresh arrays (one, or a tuple). The gradient is written in
-operators of ours, so that it can be differentiated again; it returns one gradient (or None) per tensor argument, of
-that argument's shape, except that a gradient of a broadcast operand is summed down to it.
+operators of ours, so that it can be differentiated again; it returns one gradient (or None) per tensor argument; one
+of a larger shape is summed down to the argument's, and one of another dtype is cast to the argument's.
 `saves` names what the gradient reads: arguments, and last "out", the first output.
 """
 
@@ -27,6 +27,7 @@ import inspect
 
 import numpy as np
 
+from msadapter.pytorch import _dtype
 from msadapter.pytorch._engine import native, storage
 from msadapter.pytorch._engine.native import MsTensor
 from msadapter.pytorch._tensor import Tensor
@@ -125,14 +126,16 @@ class _KernelFunction(native.GradFunction):
         ctx.kernel, ctx.args = kernel, tuple(None if isinstance(a, MsTensor) else a for a in args)
         ctx.tensor_positions = tuple(i for i, a in enumerate(args) if isinstance(a, MsTensor))
         ctx.shapes = tuple(native.shape_of(args[i]) for i in ctx.tensor_positions)
+        ctx.dtypes = tuple(native.dtype_of(args[i]) for i in ctx.tensor_positions)
         first = outputs[0] if type(outputs) is tuple else outputs
         saved = [args[i] for i in kernel._saved_arguments]
         ctx.saved_values = tuple(None if isinstance(s, MsTensor) else s for s in saved)
         tensors = [s for s in saved if isinstance(s, MsTensor)] + ([first] if kernel._saves_output else [])
         if tensors:
             ctx.save_for_backward(*tensors)
-        if type(outputs) is tuple:
-            ctx.mark_non_differentiable(*(o for o in outputs if not _differentiable(o)))
+        constant = [o for o in (outputs if type(outputs) is tuple else (outputs,)) if not _differentiable(o)]
+        if constant:
+            ctx.mark_non_differentiable(*constant)
         return outputs
 
     @staticmethod
@@ -140,18 +143,23 @@ class _KernelFunction(native.GradFunction):
         context = KernelContext(ctx)
         found = ctx.kernel.differentiate(context, tuple(_retag(g) for g in grads))
         result = [None] * (len(ctx.args) + 1)
-        for position, shape, gradient in zip(ctx.tensor_positions, ctx.shapes, found, strict=True):
-            if gradient is not None and native.shape_of(gradient) != shape:
-                gradient = gradient.sum_to_size(shape)
+        arguments = zip(ctx.tensor_positions, ctx.shapes, ctx.dtypes, found, strict=True)
+        for position, shape, dtype, gradient in arguments:
+            if gradient is not None:
+                if native.shape_of(gradient) != shape:
+                    gradient = gradient.sum_to_size(shape)
+                if native.dtype_of(gradient) is not dtype:
+                    gradient = gradient.to(_dtype.of_native(dtype))
             result[position + 1] = gradient
         return tuple(result)
 
 
 class KernelContext:
-    """What a kernel's gradient sees: `saved` in the order of `saves`, `args` (None for tensors), `needs` per tensor."""
+    """What a kernel's gradient sees: `saved` in the order of `saves`, `args` (None for tensors), and per tensor argument
+    `needs` (whether its gradient is asked for) and `shapes`."""
 
     def __init__(self, ctx):
-        self.args = ctx.args
+        self.args, self.shapes = ctx.args, ctx.shapes
         tensors = iter(ctx.saved_tensors if ctx.saved_tensors is not None else ())
         kernel = ctx.kernel
         values = [
@@ -166,7 +174,8 @@ class KernelContext:
 
 
 def _differentiable(tensor):
-    return np.dtype(native.asnumpy(tensor).dtype).kind in "fcV"
+    dtype = _dtype.of_native(native.dtype_of(tensor))
+    return dtype.is_floating_point or dtype.is_complex
 
 
 def _to_tensor(array):
