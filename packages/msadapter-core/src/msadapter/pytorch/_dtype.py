@@ -66,9 +66,7 @@ class _Properties:
 
 
 def _make_class(native):
-    base = type(native)
-    members = {"__hash__": lambda self: hash(native), "__module__": __name__}
-    return type("dtype", (_Properties, base), members)
+    return type("dtype", (_Properties, type(native)), {"__module__": __name__})
 
 
 _CLASSES = {
@@ -112,6 +110,7 @@ _INTEGRAL = frozenset((int8, int16, int32, int64, uint8, uint16, uint32, uint64)
 NATIVE = {t: getattr(ms, "bool_" if name == "bool" else name) for t, name in _NAMES.items()}
 _BY_ID = {id(native): t for t, native in NATIVE.items()}
 NUMPY = {t: np.dtype(numpy_bfloat16 if name == "bfloat16" else name) for t, name in _NAMES.items()}
+NUMPY_BY_ID = {id(native): NUMPY[t] for t, native in NATIVE.items()}
 _FROM_NUMPY = {n: t for t, n in NUMPY.items()}
 # PyTorch's class names for dtypes, as its error messages print them.
 SCALAR_NAMES = {

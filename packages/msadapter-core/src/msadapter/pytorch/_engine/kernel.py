@@ -29,12 +29,14 @@ import numpy as np
 
 from msadapter.pytorch import _dtype
 from msadapter.pytorch._engine import native, storage
-from msadapter.pytorch._engine.native import MsTensor
+from msadapter.pytorch._engine.native import MsTensor, TensorPy
 from msadapter.pytorch._tensor import Tensor
 
 
 class Kernel:
     """A NumPy body with its gradient; call it with tensors."""
+
+    differentiable = True
 
     def __init__(self, function, reason, saves):
         self.function = function
@@ -58,9 +60,9 @@ class Kernel:
     def __call__(self, *args, **kwargs):
         if kwargs or self._signature is not None:
             args = self._bound(args, kwargs)
-        if native.is_grad_enabled():
+        if self.differentiable:
             for arg in args:
-                if isinstance(arg, MsTensor) and native.requires_grad(arg):
+                if isinstance(arg, TensorPy) and native.requires_grad(arg) and native.is_grad_enabled():
                     return _retag(self._grad_function.apply(self, *args))
         return _retag(self.run(args))
 
@@ -74,12 +76,12 @@ class Kernel:
 
     def run(self, args):
         """The outputs as native tensors, nothing recorded."""
-        arrays = [native.asnumpy(arg) if isinstance(arg, MsTensor) else arg for arg in args]
+        arrays = [storage.read_only_use(arg) if isinstance(arg, TensorPy) else arg for arg in args]
         with np.errstate(all="ignore"):
             result = self.function(*arrays)
         if type(result) is tuple:
-            return tuple(_to_tensor(r) for r in result)
-        return _to_tensor(result)
+            return tuple(to_tensor(r) for r in result)
+        return to_tensor(result)
 
     def differentiate(self, ctx, grads):
         if self._gradient is None:
@@ -100,10 +102,12 @@ def on_cpu(chosen):
         body.cpu_reason = chosen.reason
         if not storage.ON_CPU:
             return body
-        stand_in = functools.update_wrapper(Kernel.__new__(Kernel), body)
+        kind = type(chosen)
+        stand_in = functools.update_wrapper(kind.__new__(kind), body)
         stand_in.__dict__.update(
             {k: v for k, v in chosen.__dict__.items() if k not in functools.WRAPPER_ASSIGNMENTS}
         )
+        stand_in.name = body.__name__
         signature = inspect.signature(body)
         if len(signature.parameters) > 1:
             stand_in._signature, stand_in._arity = signature, len(signature.parameters)
@@ -123,28 +127,27 @@ class _KernelFunction(native.GradFunction):
     @staticmethod
     def forward(ctx, kernel, *args):
         outputs = kernel.run(args)
-        ctx.kernel, ctx.args = kernel, tuple(None if isinstance(a, MsTensor) else a for a in args)
-        ctx.tensor_positions = tuple(i for i, a in enumerate(args) if isinstance(a, MsTensor))
-        ctx.shapes = tuple(native.shape_of(args[i]) for i in ctx.tensor_positions)
-        ctx.dtypes = tuple(native.dtype_of(args[i]) for i in ctx.tensor_positions)
-        first = outputs[0] if type(outputs) is tuple else outputs
-        saved = [args[i] for i in kernel._saved_arguments]
-        ctx.saved_values = tuple(None if isinstance(s, MsTensor) else s for s in saved)
-        tensors = [s for s in saved if isinstance(s, MsTensor)] + ([first] if kernel._saves_output else [])
-        if tensors:
-            ctx.save_for_backward(*tensors)
-        constant = [o for o in (outputs if type(outputs) is tuple else (outputs,)) if not _differentiable(o)]
+        ctx.kernel = kernel
+        ctx.args = tuple(None if isinstance(a, TensorPy) else a for a in args)
+        ctx.tensors = [
+            (i, native.shape_of(a), native.dtype_of(a)) for i, a in enumerate(args) if isinstance(a, TensorPy)
+        ]
+        several = type(outputs) is tuple
+        saved = [args[i] for i in kernel._saved_arguments if isinstance(args[i], TensorPy)]
+        if kernel._saves_output:
+            saved.append(outputs[0] if several else outputs)
+        if saved:
+            ctx.save_for_backward(*saved)
+        constant = [o for o in (outputs if several else (outputs,)) if id(native.dtype_of(o)) not in _DIFFERENTIABLE]
         if constant:
             ctx.mark_non_differentiable(*constant)
         return outputs
 
     @staticmethod
     def backward(ctx, *grads):
-        context = KernelContext(ctx)
-        found = ctx.kernel.differentiate(context, tuple(_retag(g) for g in grads))
+        found = ctx.kernel.differentiate(KernelContext(ctx), [_retag(g) for g in grads])
         result = [None] * (len(ctx.args) + 1)
-        arguments = zip(ctx.tensor_positions, ctx.shapes, ctx.dtypes, found, strict=True)
-        for position, shape, dtype, gradient in arguments:
+        for (position, shape, dtype), gradient in zip(ctx.tensors, found, strict=True):
             if gradient is not None:
                 if native.shape_of(gradient) != shape:
                     gradient = gradient.sum_to_size(shape)
@@ -156,29 +159,42 @@ class _KernelFunction(native.GradFunction):
 
 class KernelContext:
     """What a kernel's gradient sees: `saved` in the order of `saves`, `args` (None for tensors), and per tensor argument
-    `needs` (whether its gradient is asked for) and `shapes`."""
+    `needs` (whether its gradient is asked for), `shapes` and `positions` among the arguments."""
 
     def __init__(self, ctx):
-        self.args, self.shapes = ctx.args, ctx.shapes
-        tensors = iter(ctx.saved_tensors if ctx.saved_tensors is not None else ())
+        self._ctx = ctx
+        self.args = ctx.args
         kernel = ctx.kernel
-        values = [
-            _retag(next(tensors)) if v is None and ctx.args[p] is None else v
-            for p, v in zip(kernel._saved_arguments, ctx.saved_values, strict=True)
-        ]
-        if kernel._saves_output:
-            values.append(_retag(next(tensors)))
-        self.saved = tuple(values)
-        needed = ctx.needs_input_grad
-        self.needs = tuple(needed[p + 1] for p in ctx.tensor_positions)
+        self.saved = ()
+        if kernel._saved_arguments or kernel._saves_output:
+            tensors = iter(ctx.saved_tensors or ())
+            positions = self.positions
+            saved = [_retag(next(tensors)) if p in positions else ctx.args[p] for p in kernel._saved_arguments]
+            if kernel._saves_output:
+                saved.append(_retag(next(tensors)))
+            self.saved = tuple(saved)
+
+    @property
+    def positions(self):
+        return tuple(position for position, _, _ in self._ctx.tensors)
+
+    @property
+    def shapes(self):
+        return tuple(shape for _, shape, _ in self._ctx.tensors)
+
+    @property
+    def needs(self):
+        needed = self._ctx.needs_input_grad
+        return tuple(needed[position + 1] for position, _, _ in self._ctx.tensors)
 
 
-def _differentiable(tensor):
-    dtype = _dtype.of_native(native.dtype_of(tensor))
-    return dtype.is_floating_point or dtype.is_complex
+_DIFFERENTIABLE = frozenset(
+    id(native_dtype) for t, native_dtype in _dtype.NATIVE.items() if t.is_floating_point or t.is_complex
+)
 
 
-def _to_tensor(array):
+def to_tensor(array):
+    """The native tensor over the memory of a fresh array (or of a NumPy number)."""
     if type(array) is not np.ndarray:
         array = np.asarray(array)
     return native.from_numpy(array if array.flags.c_contiguous else np.ascontiguousarray(array))

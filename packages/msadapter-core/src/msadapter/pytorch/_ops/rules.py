@@ -1,13 +1,14 @@
 """What stands before an operator's body: promotion and dtype support, once for all operators of a kind."""
 
 import functools
+from types import MappingProxyType
 
 import numpy as np
 
 from msadapter.pytorch import _dtype
 from msadapter.pytorch._engine import native, storage
 from msadapter.pytorch._engine.kernel import Kernel
-from msadapter.pytorch._engine.native import MsTensor, dtype_of
+from msadapter.pytorch._engine.native import TensorPy, dtype_of
 from msadapter.pytorch._ops.casting import cast, constant
 from msadapter.pytorch._ops.promotion import result_type
 
@@ -17,18 +18,49 @@ _NUMBERS = (int, float)
 ON_CPU = storage.ON_CPU
 
 
-def promoting(body=None, *, floating=False, integers=None, check=None):
+EVERYTHING_GOES = MappingProxyType({})
+
+
+def refuse(refuses, dtype):
+    """Raise what PyTorch raises for a dtype that an operator does not take.
+
+    `refuses` maps kinds of dtype ("bool", "integer", "float", "complex") to the message, or to PyTorch's name of the kernel.
+    """
+    text = refuses.get(_kind_of(dtype))
+    if text is not None:
+        raise NotImplementedError(
+            text if " " in text else f"\"{text}\" not implemented for '{_dtype.SCALAR_NAMES[dtype]}'"
+        )
+
+
+def floats_only(kernel_name):
+    """For `refuses`: bool, integers and complex are not taken."""
+    return MappingProxyType(dict.fromkeys(("bool", "integer", "complex"), kernel_name))
+
+
+def _kind_of(dtype):
+    if dtype.is_floating_point:
+        return "float"
+    if dtype.is_complex:
+        return "complex"
+    return "bool" if dtype == _dtype.bool else "integer"
+
+
+def promoting(body=None, *, floating=False, integers=None, check=None, refuses=EVERYTHING_GOES):
     """Two operands in one dtype: PyTorch's promotion of tensors and numbers, then `body(a, b, ...)` on tensors.
 
     Args:
         floating: integers compute in the default float dtype (division and its kind).
         integers: on the CPU, the NumPy function for integers and bool; MindSpore's kernels miss or falsify many.
         check: called with the second operand, where the operands are no floats of one dtype.
+        refuses: what PyTorch does not take, by the common dtype; see `refuse`.
     On the CPU float16 and bfloat16 compute in float32 and round once, as PyTorch's kernels do. The body sees a Python
     number only beside a float32 tensor, where MindSpore's scalar form is exact and cheaper.
     """
     if body is None:
-        return functools.partial(promoting, floating=floating, integers=integers, check=check)
+        return functools.partial(
+            promoting, floating=floating, integers=integers, check=check, refuses=refuses
+        )
 
     takes_numbers = not isinstance(body, Kernel)
 
@@ -43,6 +75,8 @@ def promoting(body=None, *, floating=False, integers=None, check=None):
             if dtype is dtype_of(other) and (dtype is _F32 or dtype is _F64):
                 return body(input, other, *args, **kwargs)
         dtype = _common_dtype(input, other, floating)
+        if refuses:
+            refuse(refuses, dtype)
         if check is not None:
             check(in_dtype(other, dtype))
         if integers is not None and ON_CPU and not (dtype.is_floating_point or dtype.is_complex):
@@ -56,7 +90,7 @@ def promoting(body=None, *, floating=False, integers=None, check=None):
 
 def _common_dtype(input, other, floating):
     for operand in (input, other):
-        if not isinstance(operand, (MsTensor, int, float, complex)):
+        if not isinstance(operand, (TensorPy, int, float, complex)):
             dtype_of(operand)  # raises the AttributeError that names the wrong argument
     dtype = result_type(input, other)
     if floating and not (dtype.is_floating_point or dtype.is_complex):
@@ -64,18 +98,26 @@ def _common_dtype(input, other, floating):
     return dtype
 
 
-def _on_integers(function, a, b, *args, **kwargs):
+def _on_integers(function, *args, **kwargs):
+    args = [native.asnumpy(a) if isinstance(a, MsTensor) else a for a in args]
     with np.errstate(all="ignore"):
-        return native.from_numpy(np.asarray(function(native.asnumpy(a), native.asnumpy(b), *args, **kwargs)))
+        return native.from_numpy(np.asarray(function(*args, **kwargs)))
 
 
 def in_dtype(operand, dtype):
     """A tensor or number as a tensor of `dtype`."""
-    return cast(operand, dtype) if isinstance(operand, MsTensor) else constant(operand, dtype)
+    return cast(operand, dtype) if isinstance(operand, TensorPy) else constant(operand, dtype)
 
 
-def float_unary(body):
-    """One operand whose function is real-valued: integers and bool compute in the default dtype, halves in float32."""
+def unary(body=None, *, integers=None, refuses=EVERYTHING_GOES):
+    """One operand: integers and bool compute in the default float dtype, float16 and bfloat16 (on the CPU) in float32.
+
+    Args:
+        integers: the NumPy function for integers and bool, where PyTorch keeps their dtype.
+        refuses: what PyTorch does not take, see `refuse`.
+    """
+    if body is None:
+        return functools.partial(unary, integers=integers, refuses=refuses)
 
     @functools.wraps(body)
     def run(input, *args, **kwargs):
@@ -83,12 +125,17 @@ def float_unary(body):
         if native_dtype is _F32 or native_dtype is _F64:  # by identity: hashing a MindSpore dtype takes 0.6 us
             return body(input, *args, **kwargs)
         dtype = _dtype.of_native(native_dtype)
+        if refuses:
+            refuse(refuses, dtype)
         if dtype.is_complex:
             return body(input, *args, **kwargs)
         if not dtype.is_floating_point:
+            if integers is not None and ON_CPU:
+                return _on_integers(integers, input, *args, **kwargs)
             return body(cast(input, _dtype.get_default_dtype()), *args, **kwargs)
         if not ON_CPU:
             return body(input, *args, **kwargs)
-        return cast(body(cast(input, _dtype.float32), *args, **kwargs), dtype)
+        result = body(cast(input, _dtype.float32), *args, **kwargs)
+        return cast(result, dtype) if dtype_of(result) is _F32 else result
 
     return run
