@@ -1,10 +1,10 @@
 """The PyTorch API on MindSpore: `import msadapter.pytorch as torch`."""
 
+import importlib as _importlib
 from pkgutil import extend_path
 
 __path__ = extend_path(__path__, __name__)
 
-from msadapter import __version__ as _adapter_version
 from msadapter._requirements import check_requirements
 
 check_requirements()
@@ -42,3 +42,11 @@ from msadapter.pytorch._size import Size  # noqa: E402, F401
 from msadapter.pytorch._tensor import Tensor  # noqa: E402, F401
 
 globals().update(_exports("torch"))
+
+_LAZY = ("nn", "optim", "utils")
+
+
+def __getattr__(name):
+    if name in _LAZY:
+        return _importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
