@@ -24,6 +24,8 @@ from msadapter.pytorch._engine.grad_mode import (  # noqa: E402, F401
     no_grad,
     set_grad_enabled,
 )
+from msadapter.pytorch._missing import attribute_error as _attribute_error  # noqa: E402
+from msadapter.pytorch._missing import hide_foreign_methods as _hide_foreign_methods  # noqa: E402
 from msadapter.pytorch._ops.creation import (  # noqa: E402, F401
     arange,
     as_tensor,
@@ -42,6 +44,7 @@ from msadapter.pytorch._size import Size  # noqa: E402, F401
 from msadapter.pytorch._tensor import Tensor  # noqa: E402, F401
 
 globals().update(_exports("torch"))
+_hide_foreign_methods()
 
 _LAZY = ("nn", "optim", "utils")
 
@@ -49,4 +52,4 @@ _LAZY = ("nn", "optim", "utils")
 def __getattr__(name):
     if name in _LAZY:
         return _importlib.import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise _attribute_error(__name__, name, globals())

@@ -1,0 +1,38 @@
+"""Names that are not there: what the error says, and that no foreign method answers in their place."""
+
+import mindspore as ms
+import pytest
+
+import msadapter.pytorch as torch
+from msadapter.pytorch._missing import _Missing, pytorch_names
+
+
+def test_a_name_pytorch_lacks_suggests_the_nearest():
+    with pytest.raises(AttributeError, match=r"no such name either; did you mean torch.matmul\?"):
+        torch.matmull  # noqa: B018
+
+
+def test_a_name_pytorch_has_says_so():
+    with pytest.raises(
+        AttributeError, match="PyTorch 2.13.0 has torch.quantize_per_tensor; msadapter does not"
+    ):
+        torch.quantize_per_tensor  # noqa: B018
+
+
+def test_no_mindspore_method_answers_under_a_pytorch_name():
+    own = {
+        name
+        for cls in torch.Tensor.__mro__
+        if cls.__module__.startswith("msadapter")
+        for name in cls.__dict__
+    }
+    foreign = {n for n in pytorch_names()["torch.Tensor"] if hasattr(ms.Tensor, n)} - own
+    assert foreign == set()
+
+
+def test_a_hidden_method_is_absent_and_says_why():
+    hidden = [name for name, value in vars(torch.Tensor).items() if isinstance(value, _Missing)]
+    for name in hidden:
+        assert not hasattr(torch.ones(2), name)
+        with pytest.raises(AttributeError, match=f"torch.Tensor.{name} is not in msadapter yet"):
+            getattr(torch.ones(2), name)
