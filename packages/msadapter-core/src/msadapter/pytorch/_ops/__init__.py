@@ -3,6 +3,7 @@
 from msadapter.pytorch._ops import (  # noqa: F401
     comparison,
     conversion,
+    convolution,
     creation,
     filling,
     indexing,
