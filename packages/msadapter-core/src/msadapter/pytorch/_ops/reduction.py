@@ -56,6 +56,11 @@ def restored(tensor, dim, keepdim, rank):
     return tensor.reshape(tuple(1 if i in axes else next(sizes) for i in range(rank)))
 
 
+def conjugate(tensor):
+    """The complex conjugate; a real tensor as it is."""
+    return tensor.conj() if tensor.dtype.is_complex else tensor
+
+
 @op
 @on_cpu(_sum)
 def sum(input, dim=None, keepdim=False, *, dtype=None):
@@ -111,7 +116,7 @@ def _(ctx, grad):
         return grad
     has_zero = not native.asnumpy(input).astype(np.bool_).all()
     others = _products_of_others(input, dim) if has_zero else spread(out, dim, keepdim, shape) / input
-    return spread(grad, dim, keepdim, shape) * others.conj()
+    return spread(grad, dim, keepdim, shape) * conjugate(others)
 
 
 def _products_of_others(input, dim):
@@ -195,7 +200,8 @@ def _(ctx, grad):
     _, dim, keepdim = ctx.args
     input, out = ctx.saved
     (shape,) = ctx.shapes
-    return spread(grad, dim, keepdim, shape) * (input - spread(out, dim, keepdim, shape)).exp().conj()
+    weights = (input - spread(out, dim, keepdim, shape)).exp()
+    return spread(grad, dim, keepdim, shape) * conjugate(weights)
 
 
 @on_cpu(_logsumexp)
