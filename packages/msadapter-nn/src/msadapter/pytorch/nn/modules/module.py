@@ -7,6 +7,7 @@ from msadapter.pytorch._engine.native import MsParameter, MsTensor
 from msadapter.pytorch._ops.conversion import parse_to
 from msadapter.pytorch._parameter import Parameter
 from msadapter.pytorch._tensor import Tensor
+from msadapter.pytorch.nn._names import type_name
 from msadapter.pytorch.nn.modules import _cell, _hooks
 from msadapter.pytorch.nn.modules._cell import Cell, CellName
 from msadapter.pytorch.nn.modules._hooks import (  # noqa: F401
@@ -70,10 +71,6 @@ _FIELDS = (
 def _addindent(text, spaces):
     first, *rest = text.split("\n")
     return "\n".join([first, *(" " * spaces + line for line in rest)])
-
-
-def _type_name(value):
-    return value.type() if isinstance(value, Tensor) else type(value).__name__
 
 
 def _forward_unimplemented(self, *input):
@@ -206,13 +203,13 @@ class Module(ModuleHooks, ModuleState, Cell):
         if name in fields.get("_parameters", ()):
             if value is not None:
                 raise TypeError(
-                    f"cannot assign '{_type_name(value)}' as parameter '{name}' (torch.nn.Parameter or None expected)"
+                    f"cannot assign '{type_name(value)}' as parameter '{name}' (torch.nn.Parameter or None expected)"
                 )
             self.register_parameter(name, None)
         elif name in fields.get("_modules", ()):
             if value is not None:
                 raise TypeError(
-                    f"cannot assign '{_type_name(value)}' as child module '{name}' (torch.nn.Module or None expected)"
+                    f"cannot assign '{type_name(value)}' as child module '{name}' (torch.nn.Module or None expected)"
                 )
             fields["_modules"][name] = self._adopt(name, None)
         elif isinstance(value, Buffer) or name in fields.get("_buffers", ()):
@@ -224,7 +221,7 @@ class Module(ModuleHooks, ModuleState, Cell):
         buffers = self._table("_buffers", "buffer")
         if value is not None and not isinstance(value, Tensor):
             raise TypeError(
-                f"cannot assign '{_type_name(value)}' as buffer '{name}' (torch.nn.Buffer, torch.Tensor or None expected)"
+                f"cannot assign '{type_name(value)}' as buffer '{name}' (torch.nn.Buffer, torch.Tensor or None expected)"
             )
         if isinstance(value, Buffer):
             self._forget(name, "_buffers")
@@ -302,7 +299,7 @@ class Module(ModuleHooks, ModuleState, Cell):
         if param is not None:
             if not isinstance(param, Parameter):
                 raise TypeError(
-                    f"cannot assign '{_type_name(param)}' object to parameter '{name}' (torch.nn.Parameter or None required)"
+                    f"cannot assign '{type_name(param)}' object to parameter '{name}' (torch.nn.Parameter or None required)"
                 )
             if param.grad_fn is not None:
                 raise ValueError(
@@ -319,7 +316,7 @@ class Module(ModuleHooks, ModuleState, Cell):
         self._check_name("buffer", name, "_buffers")
         if tensor is not None and not isinstance(tensor, MsTensor):
             raise TypeError(
-                f"cannot assign '{_type_name(tensor)}' object to buffer '{name}' (torch Tensor or None required)"
+                f"cannot assign '{type_name(tensor)}' object to buffer '{name}' (torch Tensor or None required)"
             )
         if type(tensor) is MsTensor:
             tensor.__class__ = Tensor
@@ -334,7 +331,7 @@ class Module(ModuleHooks, ModuleState, Cell):
     def add_module(self, name, module):
         """Add a child module (or None) under `name`."""
         if not isinstance(module, Cell) and module is not None:
-            raise TypeError(f"{_type_name(module)} is not a Module subclass")
+            raise TypeError(f"{type_name(module)} is not a Module subclass")
         self._check_name("module", name, "_modules")
         self._modules[name] = self._adopt(name, module)
 
