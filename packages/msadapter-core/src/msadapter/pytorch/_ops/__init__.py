@@ -14,5 +14,6 @@ from msadapter.pytorch._ops import (  # noqa: F401
     products,
     reduction,
     scattering,
+    softmax,
     view,
 )
