@@ -5,6 +5,7 @@ from msadapter.pytorch._ops import (  # noqa: F401
     conversion,
     convolution,
     creation,
+    cumulative,
     extremes,
     filling,
     gathering,
@@ -15,5 +16,6 @@ from msadapter.pytorch._ops import (  # noqa: F401
     reduction,
     scattering,
     softmax,
+    sorting,
     view,
 )
