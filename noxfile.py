@@ -34,8 +34,10 @@ def group(name):
 
 def install_from_source(session, *groups):
     """Install all five packages editable, in one command so that each finds its siblings."""
+    session.install(*group("build"))  # once, where build isolation would fetch it for each of the five
     editable = [arg for package in PACKAGES for arg in ("-e", f"packages/msadapter-{package}")]
-    session.install(*editable, *(requirement for name in groups for requirement in group(name)))
+    needs = [requirement for name in groups for requirement in group(name)]
+    session.install("--no-build-isolation", *editable, *needs)
 
 
 def torch_python(session):
