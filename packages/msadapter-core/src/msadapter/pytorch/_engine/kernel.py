@@ -108,6 +108,7 @@ def on_cpu(chosen):
             {k: v for k, v in chosen.__dict__.items() if k not in functools.WRAPPER_ASSIGNMENTS}
         )
         stand_in.name = body.__name__
+        stand_in._grad_function = type(body.__name__, (_KernelFunction,), {})
         signature = inspect.signature(body)
         if len(signature.parameters) > 1:
             stand_in._signature, stand_in._arity = signature, len(signature.parameters)
@@ -138,7 +139,9 @@ class _KernelFunction(native.GradFunction):
             saved.append(outputs[0] if several else outputs)
         if saved:
             ctx.save_for_backward(*saved)
-        constant = [o for o in (outputs if several else (outputs,)) if id(native.dtype_of(o)) not in _DIFFERENTIABLE]
+        constant = [
+            o for o in (outputs if several else (outputs,)) if id(native.dtype_of(o)) not in _DIFFERENTIABLE
+        ]
         if constant:
             ctx.mark_non_differentiable(*constant)
         return outputs
@@ -169,7 +172,9 @@ class KernelContext:
         if kernel._saved_arguments or kernel._saves_output:
             tensors = iter(ctx.saved_tensors or ())
             positions = self.positions
-            saved = [_retag(next(tensors)) if p in positions else ctx.args[p] for p in kernel._saved_arguments]
+            saved = [
+                _retag(next(tensors)) if p in positions else ctx.args[p] for p in kernel._saved_arguments
+            ]
             if kernel._saves_output:
                 saved.append(_retag(next(tensors)))
             self.saved = tuple(saved)

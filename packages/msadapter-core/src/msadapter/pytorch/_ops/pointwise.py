@@ -7,10 +7,10 @@ from msadapter.pytorch import _dtype
 from msadapter.pytorch._engine import native
 from msadapter.pytorch._engine.copying import copy_of
 from msadapter.pytorch._engine.kernel import kernel, on_cpu
-from msadapter.pytorch._engine.native import MsTensor, dtype_of, requires_grad, shape_of
+from msadapter.pytorch._engine.native import MsTensor, dtype_of, requires_grad
 from msadapter.pytorch._ops.casting import constant
 from msadapter.pytorch._ops.registry import op
-from msadapter.pytorch._ops.rules import ON_CPU, float_unary, promoting
+from msadapter.pytorch._ops.rules import ON_CPU, promoting
 
 _add, _sub, _mul = ms.ops.add, ms.ops.sub, ms.ops.mul
 _FLOAT32 = _dtype.NATIVE[_dtype.float32]
@@ -25,7 +25,9 @@ def scaled(tensor, factor):
     return _mul(tensor, factor)
 
 
-@kernel(reason="MindSpore's Add hands both operands one gradient, and needs Clone, which has no CPU kernel, for two leaves")
+@kernel(
+    reason="MindSpore's Add hands both operands one gradient, and needs Clone, which has no CPU kernel, for two leaves"
+)
 def _add_recorded(input, other):
     return np.add(input, other)
 
@@ -167,34 +169,6 @@ def positive(input):
 def pow(input, exponent):
     """`input ** exponent`."""
     return ms.ops.pow(input, exponent)
-
-
-@op(inplace=True)
-@float_unary
-def exp(input):
-    """e to the power of `input`."""
-    return ms.ops.exp(input)
-
-
-@op(inplace=True)
-@float_unary
-def log(input):
-    """The natural logarithm."""
-    return ms.ops.log(input)
-
-
-@op(inplace=True)
-@float_unary
-def sigmoid(input):
-    """`1 / (1 + exp(-input))`."""
-    return ms.ops.sigmoid(input)
-
-
-@op(inplace=True)
-@float_unary
-def tanh(input):
-    """The hyperbolic tangent."""
-    return ms.ops.tanh(input)
 
 
 @kernel(reason="MindSpore's relu turns NaN into 0", saves=("out",))

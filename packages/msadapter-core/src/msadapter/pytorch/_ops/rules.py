@@ -6,8 +6,8 @@ from types import MappingProxyType
 import numpy as np
 
 from msadapter.pytorch import _dtype
-from msadapter.pytorch._engine import native, storage
-from msadapter.pytorch._engine.kernel import Kernel
+from msadapter.pytorch._engine import storage
+from msadapter.pytorch._engine.kernel import Kernel, to_tensor
 from msadapter.pytorch._engine.native import TensorPy, dtype_of
 from msadapter.pytorch._ops.casting import cast, constant
 from msadapter.pytorch._ops.promotion import result_type
@@ -99,9 +99,9 @@ def _common_dtype(input, other, floating):
 
 
 def _on_integers(function, *args, **kwargs):
-    args = [native.asnumpy(a) if isinstance(a, MsTensor) else a for a in args]
+    args = [storage.read_only_use(a) if isinstance(a, TensorPy) else a for a in args]
     with np.errstate(all="ignore"):
-        return native.from_numpy(np.asarray(function(*args, **kwargs)))
+        return to_tensor(function(*args, **kwargs))
 
 
 def in_dtype(operand, dtype):
@@ -122,7 +122,8 @@ def unary(body=None, *, integers=None, refuses=EVERYTHING_GOES):
     @functools.wraps(body)
     def run(input, *args, **kwargs):
         native_dtype = dtype_of(input)
-        if native_dtype is _F32 or native_dtype is _F64:  # by identity: hashing a MindSpore dtype takes 0.6 us
+        # By identity: hashing a MindSpore dtype takes 0.6 us.
+        if native_dtype is _F32 or native_dtype is _F64:
             return body(input, *args, **kwargs)
         dtype = _dtype.of_native(native_dtype)
         if refuses:
@@ -130,9 +131,10 @@ def unary(body=None, *, integers=None, refuses=EVERYTHING_GOES):
         if dtype.is_complex:
             return body(input, *args, **kwargs)
         if not dtype.is_floating_point:
-            if integers is not None and ON_CPU:
-                return _on_integers(integers, input, *args, **kwargs)
-            return body(cast(input, _dtype.get_default_dtype()), *args, **kwargs)
+            if integers is None:
+                return body(cast(input, _dtype.get_default_dtype()), *args, **kwargs)
+            run_here = functools.partial(_on_integers, integers) if ON_CPU else body
+            return run_here(input, *args, **kwargs)
         if not ON_CPU:
             return body(input, *args, **kwargs)
         result = body(cast(input, _dtype.float32), *args, **kwargs)

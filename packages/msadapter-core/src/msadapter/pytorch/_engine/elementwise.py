@@ -1,0 +1,114 @@
+"""Elementwise kernels: a NumPy function of corresponding elements, and one formula per gradient.
+
+    elementwise(
+        np.hypot,
+        reason="MindSpore's overflows at 1e30",
+        input=lambda m, grad, input, out: grad * (input / out),
+        other=lambda m, grad, other, out: grad * (other / out),
+    )
+
+A formula gives the gradient of the argument it is named after, and reads what its parameters name: arguments of the
+function, or "out". It has two readings. In a plain backward `m` is numpy and the rest are arrays: one pass at NumPy's
+speed. Where backward is recorded itself, `m` is msadapter.pytorch and the rest are tensors: it can be differentiated
+again. Without formulas the result has no gradient (comparisons).
+"""
+
+import inspect
+
+import numpy as np
+
+from msadapter.pytorch._engine import native, storage
+from msadapter.pytorch._engine.kernel import Kernel, to_tensor
+from msadapter.pytorch._engine.native import TensorPy
+
+
+class Elementwise(Kernel):
+    """A kernel whose output elements each depend on the corresponding elements of its arguments alone."""
+
+    def __init__(self, function, reason, formulas):
+        names = list(inspect.signature(function).parameters)
+        self._formulas = {names.index(argument): formula for argument, formula in formulas.items()}
+        self._reads = {
+            position: tuple(inspect.signature(formula).parameters)[2:]
+            for position, formula in self._formulas.items()
+        }
+        read = {name for reads in self._reads.values() for name in reads}
+        self._saved_names = (*(n for n in names if n in read), *(("out",) if "out" in read else ()))
+        super().__init__(function, reason, self._saved_names)
+        self.differentiable = bool(formulas)
+
+    def run(self, args):
+        arrays = [storage.read_only_use(arg) if isinstance(arg, TensorPy) else arg for arg in args]
+        with np.errstate(all="ignore"):
+            return to_tensor(_lifted(self.function, arrays))
+
+    def differentiate(self, ctx, grads):
+        values = dict(zip(self._saved_names, ctx.saved, strict=True))
+        values["grad"] = grads[0]
+        recorded = native.is_grad_enabled() and any(
+            isinstance(v, TensorPy) and native.requires_grad(v) for v in values.values()
+        )
+        evaluate = _on_tensors if recorded else _on_arrays
+        return tuple(
+            evaluate(self._formulas[position], [values[name] for name in ("grad", *self._reads[position])])
+            if needed and position in self._formulas
+            else None
+            for position, needed in zip(ctx.positions, ctx.needs, strict=True)
+        )
+
+
+def elementwise(function, *, reason, **formulas):
+    """Make a NumPy function an elementwise kernel. `reason`: in one line, why MindSpore's own is not used on the CPU."""
+    return Elementwise(
+        _with_names(function) if isinstance(function, np.ufunc) else function, reason, formulas
+    )
+
+
+def analytic(function, derivative, *, reason):
+    """The kernel of a function of one real or complex argument, `derivative(m, input)` or `derivative(m, out)`."""
+    if "out" in inspect.signature(derivative).parameters:
+        return elementwise(
+            function, reason=reason, input=lambda m, grad, out: grad * conjugate(m, derivative(m, out))
+        )
+    return elementwise(
+        function, reason=reason, input=lambda m, grad, input: grad * conjugate(m, derivative(m, input))
+    )
+
+
+def conjugate(m, value):
+    """The complex conjugate; real values as they are (NumPy's conj would copy them)."""
+    is_complex = value.dtype.kind == "c" if m is np else value.is_complex()
+    if not is_complex:
+        return value
+    return np.conj(value) if m is np else _conjugate(value)
+
+
+def _with_names(ufunc):
+    if ufunc.nin == 1:
+        return lambda input: ufunc(input)
+    return lambda input, other: ufunc(input, other)
+
+
+def _lifted(function, values):
+    """`function(*values)` where arrays without dimensions have one for the time being: NumPy takes them for scalars, whose
+    dtype gives way to that of Python numbers."""
+    if values[0].ndim or any(isinstance(v, np.ndarray) and v.ndim for v in values):
+        return function(*values)
+    return function(*(v.reshape(1) if isinstance(v, np.ndarray) else v for v in values)).reshape(())
+
+
+def _on_arrays(formula, values):
+    arrays = [storage.read_only_use(v) if isinstance(v, TensorPy) else v for v in values]
+    with np.errstate(all="ignore"):
+        return to_tensor(_lifted(lambda *a: formula(np, *a), arrays))
+
+
+def _on_tensors(formula, values):
+    import msadapter.pytorch as torch
+
+    return formula(torch, *values)
+
+
+_conjugate = elementwise(
+    np.conj, reason="the gradient of complex kernels", input=lambda m, grad: conjugate(m, grad)
+)
