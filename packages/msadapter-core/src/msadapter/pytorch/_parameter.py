@@ -10,6 +10,17 @@ from msadapter.pytorch._engine.native import MsParameter, MsTensor
 from msadapter.pytorch._tensor import Tensor
 
 
+class _UniqueOfParameter:
+    def __init__(self, parameter):
+        self._parameter = parameter
+
+    def __call__(self, *args, **kwargs):
+        return Tensor.unique(self._parameter, *args, **kwargs)
+
+    def __bool__(self):
+        return MsParameter.unique.__get__(self._parameter)
+
+
 class _ParameterMeta(type(Tensor)):
     def __instancecheck__(cls, instance):
         return type.__instancecheck__(cls, instance) or (
@@ -57,6 +68,15 @@ class Parameter(Tensor, MsParameter, metaclass=_ParameterMeta):
         native.set_recording(True)
         native.parameter_requires_grad.__set__(self, bool(requires_grad))
         return self
+
+    @property
+    def unique(self):
+        """PyTorch's method; used as a truth value, MindSpore's flag (its optimizers read `parameter.unique`)."""
+        return _UniqueOfParameter(self)
+
+    @unique.setter
+    def unique(self, value):
+        MsParameter.unique.__set__(self, value)
 
     def clone(self, *args, **kwargs):
         """PyTorch's clone; with MindSpore's `init` argument, MindSpore's copy of the parameter."""

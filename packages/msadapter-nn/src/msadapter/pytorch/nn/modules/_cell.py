@@ -12,6 +12,7 @@ import time
 
 import mindspore
 from mindspore import context as _context
+from mindspore.common.parameter import _is_parameter_generated
 from mindspore.nn import Cell
 
 from msadapter.pytorch._engine.native import MsParameter, MsTensor
@@ -173,6 +174,8 @@ def _raw_attribute(classes, name):
 def adopt_subclass(cls, module_class):
     """Keep a user's class attributes out of MindSpore's way, and take a native `construct` for `forward`."""
     own = vars(cls)
+    if "bprop" in own:
+        cls._has_bprop = True
     if "construct" in own and "forward" not in own:
         inherited = _raw_attribute(cls.__mro__[1:], "forward")
         if inherited in (module_class.forward, _raw_attribute(cls.__mro__[1:], "construct")):
@@ -193,28 +196,46 @@ def parameter_table(cell):
 
 def name_parameter(module, name, parameter):
     """Give a parameter that has no name yet its dotted path: MindSpore's name of it."""
-    if parameter.name == _DEFAULT_NAME:
+    if parameter.name == _DEFAULT_NAME or _is_parameter_generated(parameter.name):
         parameter.param_info.name = f"{module._path}.{name}" if module._path else name
+
+
+def named_cells(cell, memo=None, prefix="", remove_duplicate=True):
+    """`named_modules` of a Module, and the same of a native Cell."""
+    if hasattr(cell, "named_modules"):
+        yield from cell.named_modules(memo, prefix, remove_duplicate)
+        return
+    for name, found in cell.cells_and_names(name_prefix=prefix):
+        if memo is None or found not in memo:
+            if memo is not None and remove_duplicate:
+                memo.add(found)
+            yield name, found
 
 
 def name_subtree(module, path):
     """Rename every parameter under `module`, which is now found at `path`; a tied one keeps its first path."""
     seen = set()
-    for prefix, child in module.named_modules(prefix=path):
-        if isinstance(child, Cell) and not hasattr(child, "_path"):
-            continue
-        child._path = prefix
-        for name, parameter in child._parameters.items():
+    for prefix, child in named_cells(module, prefix=path):
+        if hasattr(child, "named_modules"):
+            child._path = prefix
+        for name, parameter in parameter_table(child).items():
             if parameter is not None and id(parameter) not in seen:
                 seen.add(id(parameter))
                 parameter.param_info.name = f"{prefix}.{name}"
 
 
+def adopt_parameter(parameter):
+    """Make a native Parameter ours, in place, so that it has PyTorch's attributes too."""
+    if isinstance(parameter, MsParameter) and not isinstance(parameter, Tensor):
+        if parameter.has_init:
+            parameter.init_data()
+        parameter.__class__ = Parameter
+
+
 def adopt_parameters(cell):
-    """Make the parameters of a native Cell ours, in place, so that they have PyTorch's attributes too."""
+    """Make all parameters of a native Cell ours."""
     for parameter in cell.get_parameters():
-        if type(parameter) is MsParameter:
-            parameter.__class__ = Parameter
+        adopt_parameter(parameter)
 
 
 def in_graph_mode():

@@ -7,6 +7,7 @@ from collections import OrderedDict
 
 from msadapter.pytorch._engine.function import Function
 from msadapter.pytorch._tensor import Tensor
+from msadapter.pytorch.nn.modules._bprop import call_with_bprop
 
 
 class RemovableHandle:
@@ -193,7 +194,7 @@ class ModuleHooks:
         backward = BackwardHook(self, full, pre) if full or pre else None
         if backward is not None:
             args = backward.setup_input_hook(args)
-        result = self.forward(*args, **kwargs)
+        result = call_with_bprop(self, args, kwargs) if self._has_bprop else self.forward(*args, **kwargs)
         for hook_id, hook, with_kwargs in self._forward_hooks_in_order():
             called.add(hook_id)
             changed = hook(self, args, kwargs, result) if with_kwargs else hook(self, args, result)

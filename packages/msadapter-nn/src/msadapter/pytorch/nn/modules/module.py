@@ -9,6 +9,7 @@ from msadapter.pytorch._parameter import Parameter
 from msadapter.pytorch._tensor import Tensor
 from msadapter.pytorch.nn._names import type_name
 from msadapter.pytorch.nn.modules import _cell, _hooks
+from msadapter.pytorch.nn.modules._bprop import call_with_bprop
 from msadapter.pytorch.nn.modules._cell import Cell, CellName
 from msadapter.pytorch.nn.modules._hooks import (  # noqa: F401
     BackwardHook,
@@ -92,6 +93,7 @@ class Module(ModuleHooks, ModuleState, Cell):
     _non_persistent_buffers_set = _state_dict_hooks = _state_dict_pre_hooks = None
     _load_state_dict_pre_hooks = _load_state_dict_post_hooks = None
     _compiled_call_impl = None
+    _has_bprop = False
     dump_patches = False
     call_super_init = False
 
@@ -151,6 +153,8 @@ class Module(ModuleHooks, ModuleState, Cell):
             or _global_backward_pre_hooks
         ):
             return self._call_with_hooks(args, kwargs)
+        if self._has_bprop:
+            return call_with_bprop(self, args, kwargs)
         return self.forward(*args, **kwargs)
 
     def _compile(self, *args, **kwargs):
@@ -159,6 +163,7 @@ class Module(ModuleHooks, ModuleState, Cell):
 
         self._compiled_call_impl = pytorch.compile(self._call_impl, *args, **kwargs)
 
+    _compile.__name__ = "compile"
     compile = CellName("compile", Cell.compile, user=_compile)  # MindSpore compiles graphs by the same name
 
     # --- attributes -------------------------------------------------------------------------------------------------
@@ -294,8 +299,7 @@ class Module(ModuleHooks, ModuleState, Cell):
         if "_parameters" not in self.__dict__:
             raise AttributeError("cannot assign parameter before Module.__init__() call")
         self._check_name("parameter", name, "_parameters")
-        if type(param) is MsParameter:
-            param.__class__ = Parameter
+        _cell.adopt_parameter(param)
         if param is not None:
             if not isinstance(param, Parameter):
                 raise TypeError(
@@ -456,12 +460,7 @@ class Module(ModuleHooks, ModuleState, Cell):
             if module is None:
                 continue
             child_prefix = f"{prefix}.{name}" if prefix else name
-            if isinstance(module, Module):
-                yield from module.named_modules(memo, child_prefix, remove_duplicate)
-            else:
-                yield from (
-                    (n, c) for n, c in module.cells_and_names(name_prefix=child_prefix) if c not in memo
-                )
+            yield from _cell.named_cells(module, memo, child_prefix, remove_duplicate)
 
     # --- the whole tree at once -------------------------------------------------------------------------------------
 
