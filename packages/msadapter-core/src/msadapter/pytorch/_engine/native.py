@@ -12,6 +12,7 @@ import mindspore as ms
 from mindspore import _c_expression
 from mindspore.common import np_dtype
 from mindspore.common._grad_function import _Function
+from mindspore.graph.api import _pynative_executor
 from mindspore.ops import auto_generate
 
 numpy_bfloat16 = np_dtype.bfloat16
@@ -29,7 +30,9 @@ _PLACEHOLDER = 0.0
 
 # Recording: MindSpore switches the flag off in value_and_grad, TrainOneStepCell, new threads and on some errors,
 # so that every operator of ours sets it again. `enable_grad` is the user-visible no_grad state of the thread.
-set_recording = _executor.set_grad_flag
+_is_recording = _executor.grad_flag
+_switch_recording = _executor.set_grad_flag
+_recording = threading.local()
 is_grad_enabled = _executor.enable_grad
 set_grad_enabled = _executor.set_enable_grad
 
@@ -67,11 +70,31 @@ def device_target():
     return ms.get_context("device_target")
 
 
+def set_recording(on=True):
+    """Have the thread's operators recorded; remembers where MindSpore had not said so itself."""
+    if not _is_recording():
+        _switch_recording(on)
+        _recording.ours = True
+
+
+def _show_only_its_own_recording():
+    """Let MindSpore see its flag as it left it: a Cell takes a flag that is on for a gradient computation that is
+    running already, starts none, and TrainOneStepCell then fails."""
+
+    def set_grad_flag(flag):
+        _recording.ours = False
+        _switch_recording(flag)
+
+    _pynative_executor.set_grad_flag = set_grad_flag
+    _pynative_executor.grad_flag = lambda: _is_recording() and not getattr(_recording, "ours", False)
+
+
 def configure():
     """Set what the adapter needs of MindSpore's context; called once, when `msadapter.pytorch` is imported."""
     target = os.environ.get("MSADAPTER_DEVICE_TARGET")
     if target:
         ms.set_context(device_target=target)
+    _show_only_its_own_recording()
     if device_target() == "CPU":
         # 2 to 100 times faster on few cores than asynchronous issue, and an error surfaces at the call that caused it.
         ms.runtime.launch_blocking()
