@@ -10,6 +10,7 @@ from msadapter.pytorch._ops import (  # noqa: F401
     extremes,
     filling,
     gathering,
+    histograms,
     indexing,
     joining,
     losses,
@@ -17,7 +18,9 @@ from msadapter.pytorch._ops import (  # noqa: F401
     products,
     reduction,
     scattering,
+    searching,
     softmax,
     sorting,
+    statistics,
     view,
 )
