@@ -24,6 +24,20 @@ from msadapter.pytorch._engine.grad_mode import (  # noqa: E402, F401
     no_grad,
     set_grad_enabled,
 )
+from msadapter.pytorch._memory_format import (  # noqa: E402, F401
+    channels_last,
+    channels_last_3d,
+    contiguous_format,
+    layout,
+    memory_format,
+    preserve_format,
+    sparse_bsc,
+    sparse_bsr,
+    sparse_coo,
+    sparse_csc,
+    sparse_csr,
+    strided,
+)
 from msadapter.pytorch._missing import attribute_error as _attribute_error  # noqa: E402
 from msadapter.pytorch._missing import hide_foreign_methods as _hide_foreign_methods  # noqa: E402
 from msadapter.pytorch._ops.creation import (  # noqa: E402, F401

@@ -92,15 +92,15 @@ class Tensor(MsTensor):
 
     def element_size(self):
         """Bytes of one element."""
-        return self._itemsize
+        return self.dtype.itemsize
 
     @property
     def itemsize(self):
-        return self._itemsize
+        return self.dtype.itemsize
 
     @property
     def nbytes(self):
-        return self._size * self._itemsize
+        return self._size * self.dtype.itemsize
 
     def stride(self, dim=None):
         """The steps in elements, as a tuple; with `dim`, the one of that dimension."""

@@ -134,19 +134,22 @@ def take_shape(tensor, function, args):
     root = views.base_of(tensor)
     if native.is_grad_enabled() and native.requires_grad(root):
         check_writable(tensor)
-    before = strided.geometry(tensor)
+    before, version = strided.geometry(tensor), native.version_of(tensor)
     view = function(tensor, *args)
-    storage.advance_version(tensor)
+    fields = tensor.__dict__
     if root is not tensor:
-        fields = tensor.__dict__
         if fields["_recipe"] is not views.NOT_REPLAYABLE:
             fields["_recipe"] = (fields["_recipe"], function, args, None)
         native.assign_value(tensor, view)
+        storage.advance_version(tensor)
         return tensor
     views.take_root_back(root, strided.strided_view, before)
     if native.is_leaf(tensor):
         native.set_raw_data(tensor, native.raw_data(view))
     else:
         native.assign_value(tensor, strided.as_root(view))
+    # The tensor counts anew: what backward saved of it must become stale all the same.
+    native.set_version_counters([tensor], [max(version, native.version_of(tensor))])
+    storage.advance_version(tensor)
     views.regenerate(root)
     return tensor

@@ -56,7 +56,6 @@ raw_data = TensorPy.data.__get__
 set_raw_data = TensorPy.data.__set__
 asnumpy = TensorPy.asnumpy
 from_numpy = MsTensor.from_numpy
-itemsize_of = attrgetter("_itemsize")
 as_strided = auto_generate.as_strided
 view = TensorPy.view
 getitem = MsTensor.__getitem__
@@ -126,6 +125,11 @@ def device_copy(target, source):
 def make_parameter(name, requires_grad):
     """A MindSpore Parameter whose data the caller replaces."""
     return MsParameter(MsTensor(_PLACEHOLDER), name=name, requires_grad=bool(requires_grad))
+
+
+def storage_bytes(tensor):
+    """The size of the whole memory that `tensor` is a view of."""
+    return MsTensor.untyped_storage(tensor).size()
 
 
 def device_cast(tensor, dtype):

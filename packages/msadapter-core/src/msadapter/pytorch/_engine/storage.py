@@ -32,6 +32,16 @@ def numpy_dtype(tensor):
     return _dtype.NUMPY_BY_ID[id(native.dtype_of(tensor))]
 
 
+def itemsize_of(tensor):
+    """Bytes of one element. MindSpore's own figure is that of the former dtype after `view(dtype)`."""
+    return _dtype.NUMPY_BY_ID[id(native.dtype_of(tensor))].itemsize
+
+
+def elements_held(tensor):
+    """How many elements the whole memory holds that `tensor` is a view of."""
+    return native.storage_bytes(tensor) // itemsize_of(tensor)
+
+
 def read_only_use(tensor):
     """The elements as a contiguous NumPy array, for reading while `tensor` lives: over its memory where that is in
     order, else a copy. A third of the cost of `asnumpy`."""
@@ -73,7 +83,7 @@ def write(target, source):
     if not ON_CPU:
         native.device_copy(target, source)
     elif native.is_contiguous(target) and native.is_contiguous(source):
-        size = native.numel_of(target) * native.itemsize_of(target)
+        size = native.numel_of(target) * itemsize_of(target)
         ctypes.memmove(native.data_pointer(target), native.data_pointer(source), size)
     else:
         np.copyto(array_over(target), array_over(source))

@@ -4,8 +4,6 @@ MindSpore's own as_strided has a zero gradient on the CPU, and its other views r
 without saying so. A geometry is (shape, strides, offset), counted in elements from the start of the storage.
 """
 
-import math
-
 import numpy as np
 
 from msadapter.pytorch._engine import native, storage
@@ -76,13 +74,50 @@ class _StridedView(native.GradFunction):
         return _restride(grad, ctx.view, ctx.source, shared), None, None, None
 
 
+def strided_views(tensor, places):
+    """A tuple of native views, one per geometry; no two share an element. One node, one gradient of the whole."""
+    if native.is_grad_enabled() and native.requires_grad(tensor) and not overlaps(*geometry(tensor)[:2]):
+        return _StridedViews.apply(tensor, tuple(places))
+    return tuple(strided_view(tensor, *place) for place in places)
+
+
+class _StridedViews(native.GradFunction):
+    """Disjoint views and, backward, the whole put together from their gradients."""
+
+    @staticmethod
+    def forward(ctx, tensor, places):
+        ctx.source, ctx.views = geometry(tensor), places
+        return tuple(native.as_strided(tensor, *place) for place in places)
+
+    @staticmethod
+    def backward(ctx, *grads):
+        return _assemble(ctx.source, ctx.views, *grads), None
+
+
+@kernel(reason="MindSpore has no operator for it")
+def _assemble(read, places, *values):
+    """Zeros with each of `values` set in its place, read by the geometry `read`, which has no shared place."""
+    spans = [span(place) for place in (read, *places)]
+    start = min(first for first, _ in spans)
+    memory = np.zeros(max(last for _, last in spans) - start, values[0].dtype)
+    for place, value in zip(places, values, strict=True):
+        _over(memory, place, start)[...] = value
+    return np.array(_over(memory, read, start))
+
+
+@_assemble.gradient
+def _(ctx, grad):
+    read, places = ctx.args[:2]
+    return tuple(_restride(grad, read, place, None) for place in places)
+
+
 @kernel(reason="MindSpore's gradient of as_strided is zero on the CPU")
 def _restride(values, placed, read, shared):
     """Zeros, with `values` added in the places of one geometry, read by another.
 
     Each place is divided by the number of elements of the geometry `shared` that lie there (None: one each).
     """
-    spans = [_span(place) for place in (placed, read)]
+    spans = [span(place) for place in (placed, read)]
     start = min(first for first, _ in spans)
     half = values.dtype.itemsize == 2 and values.dtype.kind in "fV"
     memory = np.zeros(max(last for _, last in spans) - start, np.float32 if half else values.dtype)
@@ -100,7 +135,7 @@ def _(ctx, grad):
     return _restride(grad, read, placed, shared)
 
 
-def _span(place):
+def span(place):
     """The first place of a geometry and the one behind the last."""
     shape, strides, offset = place
     if 0 in shape:
@@ -131,7 +166,9 @@ def _add(target, values):
     if not overlaps(target.shape, target.strides):
         target += values
         return
-    repeated = tuple(i for i, (s, step) in enumerate(zip(target.shape, target.strides, strict=True)) if s > 1 and not step)
+    repeated = tuple(
+        i for i, (s, step) in enumerate(zip(target.shape, target.strides, strict=True)) if s > 1 and not step
+    )
     if repeated:
         first = tuple(slice(0, 1) if i in repeated else slice(None) for i in range(target.ndim))
         _add(target[first], values.sum(repeated, keepdims=True, dtype=target.dtype))
@@ -147,7 +184,7 @@ def copy_in_place(tensor, place):
     shape, strides, offset = place
     if strides == dense_strides(shape) and not offset:
         return copy_of(tensor)
-    first, last = _span(place)
+    first, last = span(place)
     flat = _restride(tensor, place, ((last,), (1,), 0), place if overlaps(shape, strides) else None)
     return strided_view(flat, *place)
 
@@ -173,7 +210,7 @@ def as_root(view):
 
 def empty_strided(shape, strides, dtype):
     """A native tensor of a NumPy dtype with uninitialised memory of those strides."""
-    _, last = _span((shape, strides, 0))
+    _, last = span((shape, strides, 0))
     flat = native.from_numpy(np.empty(last, dtype))
     return native.raw_data(native.as_strided(flat, shape, strides, 0))
 

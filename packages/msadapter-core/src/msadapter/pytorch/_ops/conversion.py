@@ -4,9 +4,10 @@ import warnings
 
 from msadapter.pytorch import _dtype
 from msadapter.pytorch._device import check_device, device
-from msadapter.pytorch._engine.copying import copy_of
 from msadapter.pytorch._engine.native import MsTensor, dtype_of
+from msadapter.pytorch._memory_format import preserve_format
 from msadapter.pytorch._ops.casting import cast
+from msadapter.pytorch._ops.layout import clone, contiguous
 from msadapter.pytorch._ops.registry import op
 from msadapter.pytorch._tensor import Tensor
 
@@ -37,8 +38,14 @@ def to(input, *args, dtype=None, device=None, non_blocking=False, copy=False, me
     if len(flags) == 2:
         copy = flags[1]
     dtype = parse_to(head, dtype, device)
-    result = input if dtype is None else _convert(input, dtype)
-    return copy_of(result) if copy and result is input else result
+    result = _in_format(input if dtype is None else _convert(input, dtype), memory_format)
+    return clone(result) if copy and result is input else result
+
+
+def _in_format(tensor, memory_format):
+    if memory_format is None or memory_format is preserve_format:
+        return tensor
+    return contiguous(tensor, memory_format)
 
 
 def _convert(input, dtype):
@@ -51,7 +58,7 @@ def _convert(input, dtype):
 def _short_form(name, dtype):
     @op(name=name, function=False, out=False)
     def convert(input, memory_format=None):
-        return _convert(input, dtype)
+        return _in_format(_convert(input, dtype), memory_format)
 
     convert.__doc__ = f"`input.to({dtype})`."
 
@@ -87,7 +94,7 @@ def _move(kind):
     @op(name=kind, function=False, out=False)
     def move(input, device=None, non_blocking=False, memory_format=None):
         check_device(kind if device is None else device)
-        return input
+        return _in_format(input, memory_format)
 
     move.__doc__ = f"`input` on the device {kind}. Raises RuntimeError where MindSpore has none here."
 

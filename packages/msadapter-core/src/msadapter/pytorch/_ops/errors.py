@@ -12,6 +12,7 @@ from msadapter.pytorch._ops.shapes import broadcast_of
 _BINDING = re.compile(
     r"missing \d+ required|takes .* positional argument|unexpected keyword argument|multiple values for"
 )
+_NOT_AN_INT = "cannot be interpreted as an integer"
 _NO_KERNEL = re.compile(
     r"unregistered|Unsupported op|select.*kernel|not support|Kernel select failed|dtype|data type",
     re.IGNORECASE,
@@ -53,7 +54,9 @@ def received(args, kwargs):
 def explain(record, error, args, kwargs):
     """The exception to raise in place of `error`: itself where it is already PyTorch's."""
     message = str(error)
-    if isinstance(error, TypeError) and _BINDING.search(message) and _from_body(error, record):
+    if isinstance(error, TypeError) and (
+        _BINDING.search(message) and _from_body(error, record) or message.endswith(_NOT_AN_INT)
+    ):
         detail = message.split("() ", 1)[-1]
         return TypeError(
             f"{record.name}() received an invalid combination of arguments - got {received(args, kwargs)}: {detail}"

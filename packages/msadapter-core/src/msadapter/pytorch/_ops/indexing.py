@@ -8,7 +8,7 @@ import numpy as np
 from mindspore import mint
 
 from msadapter.pytorch import _dtype
-from msadapter.pytorch._engine import inplace, native
+from msadapter.pytorch._engine import inplace, native, strided
 from msadapter.pytorch._engine.kernel import kernel
 from msadapter.pytorch._engine.native import LOCK, MsTensor, set_recording, shape_of
 from msadapter.pytorch._ops import casting
@@ -61,7 +61,7 @@ def _slice(tensor, dim, item):
     length = max(0, -(-(stop - start) // step))
     if step == 1 and length == size:
         return tensor
-    return native.slice_view(
+    return strided.slice_view(
         tensor, dim, min(start, size), start + (length - 1) * step + 1 if length else min(start, size), step
     )
 
@@ -70,7 +70,7 @@ def _pick(tensor, dim, index):
     size = shape_of(tensor)[dim]
     if not -size <= index < size:
         raise IndexError(f"index {index} is out of bounds for dimension {dim} with size {size}")
-    return native.select_view(tensor, dim, index % size)
+    return strided.select_view(tensor, dim, index % size)
 
 
 @op(view=True, function=False, method=False, name="getitem")

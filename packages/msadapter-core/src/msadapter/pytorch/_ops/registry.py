@@ -9,8 +9,9 @@ The body's own signature is PyTorch's. A rule of `_ops.rules` (here `promoting`)
 dtype support and special cases live there, once.
 """
 
+import functools
 import inspect
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from msadapter.pytorch import overrides
 from msadapter.pytorch._engine import inplace as inplace_engine
@@ -35,6 +36,12 @@ ALIASES = {
     "x2": "other",
     "self": "input",
     "a": "input",
+    "axis0": "dim0",
+    "axis1": "dim1",
+    "dtype": "size",  # Tensor.view takes either
+    "split_size": "split_size_or_sections",
+    "indices": "indices_or_sections",
+    "sections": "indices_or_sections",
 }
 
 
@@ -57,14 +64,17 @@ class Record:
     view: bool = False
     public: object = None
     inplace_public: object = None
-    _parameters: tuple | None = field(default=None, repr=False)
 
-    @property
+    @functools.cached_property
     def parameters(self):
         """Names of the body's parameters."""
-        if self._parameters is None:
-            self._parameters = tuple(inspect.signature(self.body).parameters)
-        return self._parameters
+        return tuple(inspect.signature(self.body).parameters)
+
+    @functools.cached_property
+    def varargs(self):
+        """Name of the body's `*parameter`, None where it has none."""
+        kinds = inspect.signature(self.body).parameters.values()
+        return next((p.name for p in kinds if p.kind is p.VAR_POSITIONAL), None)
 
     @property
     def cpu_reason(self):
@@ -110,7 +120,8 @@ def op(body=None, *, name=None, namespace="torch", **facts):
     RECORDS[key] = record
     record.public = _dress(_make_view(record) if record.view else _make_function(record), record, record.name)
     if record.inplace:
-        record.inplace_public = _dress(_make_inplace(record), record, record.name + "_")
+        make = _make_inplace_view if record.view else _make_inplace
+        record.inplace_public = _dress(make(record), record, record.name + "_")
     _install(record)
     return record.public
 
@@ -199,10 +210,11 @@ def _make_function(record):
                 raise errors.explain(record, error, args, kwargs) from error.__cause__
         if type(result) is MsTensor:
             result.__class__ = Tensor
-            if requires_grad(result):
-                result.__dict__["_operator"] = name
-            return result
-        return result if type(result) is Tensor else retag(result)
+        elif type(result) is not Tensor:
+            return retag(result)
+        if requires_grad(result) and "_operator" not in result.__dict__:
+            result.__dict__["_operator"] = name
+        return result
 
     return function
 
@@ -240,6 +252,10 @@ def _plain_arguments(record, args, kwargs):
         if key not in known and ALIASES.get(key) in known:
             key = ALIASES[key]
         renamed[key] = value.item() if errors.is_numpy_number(value) else value
+    if record.varargs in renamed:
+        # What follows in the body's signature by position may be given by name as well: x.permute(dims=(1, 0)).
+        ahead = known[len(args) : known.index(record.varargs)]
+        args = (*args, *(renamed.pop(name) for name in ahead if name in renamed), renamed.pop(record.varargs))
     return args, renamed
 
 
@@ -310,6 +326,26 @@ def _make_inplace(record):
         if requires_grad(self):
             self.__dict__["_operator"] = record.grad_name
         return self
+
+    return method
+
+
+def _make_inplace_view(record):
+    """The in-place form of a view: the tensor itself takes the view's shape."""
+    body = record.body
+
+    def method(self, *args, **kwargs):
+        if not overrides.is_disabled() and overrides.overriding((self, *args)):
+            return overrides.handle_torch_function(
+                record.inplace_public, (self, *args), self, *args, **kwargs
+            )
+        args = _positional(record, *_plain_arguments(record, (self, *args), kwargs))[1:]
+        with LOCK:
+            set_recording(True)
+            try:
+                return inplace_engine.take_shape(self, body, args)
+            except Exception as error:
+                raise errors.explain(record, error, (self, *args), {}) from error.__cause__
 
     return method
 

@@ -1,18 +1,23 @@
-"""Shapes and views: the results share the memory of the input wherever PyTorch's do."""
+"""Other shapes over the same memory: view, transpose, squeeze, expand and their kin."""
+
+import math
+import warnings
 
 from mindspore import mint
 
-from msadapter.pytorch._engine import native
-from msadapter.pytorch._engine.copying import copy_of
-from msadapter.pytorch._engine.native import numel_of, shape_of, strides_of
-from msadapter.pytorch._ops.registry import op
-from msadapter.pytorch._ops.shapes import infer_size, to_int, to_size, wrap_dim, wrap_dims
+from msadapter.pytorch import _dtype
+from msadapter.pytorch._engine import native, storage
+from msadapter.pytorch._engine.native import MsTensor, numel_of, shape_of, strides_of
+from msadapter.pytorch._engine.strided import dense_strides, strided_view
+from msadapter.pytorch._ops.registry import op, retag
+from msadapter.pytorch._ops.shapes import broadcast_of, infer_size, to_int, to_size, wrap_dim, wrap_dims
+from msadapter.pytorch._tensor import Tensor
 
 
-def _fits_without_copy(tensor, size):
-    """Whether a tensor of these strides can be seen with shape `size`: each new dimension lies in one old stretch."""
-    if native.is_contiguous(tensor) or not numel_of(tensor):
-        return True
+def viewed_strides(tensor, size):
+    """The strides with which the memory of `tensor` shows as shape `size`; None where no strides do."""
+    if not numel_of(tensor):
+        return dense_strides(size)
     stretches = []  # (elements, step) of the maximal stretches of memory with one step, from the front
     for s, step in zip(shape_of(tensor), strides_of(tensor), strict=True):
         if s == 1:
@@ -21,64 +26,156 @@ def _fits_without_copy(tensor, size):
             stretches[-1] = (stretches[-1][0] * s, step)
         else:
             stretches.append((s, step))
-    remaining = [s for s in size if s != 1]
-    for elements, _ in stretches:
-        filled = 1
-        while filled < elements:
-            if not remaining:
-                return False
-            filled *= remaining.pop(0)
-        if filled != elements:
-            return False
-    return not remaining
+    strides = [1] * len(size)
+    available, step = stretches.pop() if stretches else (1, 1)
+    for dim in reversed(range(len(size))):
+        if size[dim] != 1 and available == 1:
+            available, step = stretches.pop()
+        if available % size[dim]:
+            return None
+        strides[dim] = step
+        available, step = available // size[dim], step * size[dim]
+    return tuple(strides)
 
 
 def alias(tensor):
     """A view of the whole tensor."""
-    return (
-        native.view(tensor, shape_of(tensor)) if native.is_contiguous(tensor) else native.getitem(tensor, ...)
-    )
+    return seen_as(tensor, shape_of(tensor), strides_of(tensor))
+
+
+@op(view=True, name="alias", function=False, method=False)
+def alias_view(input):
+    """A view of the whole tensor."""
+    return alias(input)
+
+
+def seen_as(tensor, size, strides):
+    """The view with shape `size`; `strides` count where the tensor is not contiguous."""
+    if native.is_contiguous(tensor):
+        return native.view(tensor, size)
+    return strided_view(tensor, size, strides, native.storage_offset(tensor))
 
 
 @op(view=True, function=False)
-def view(input, *shape):
-    """`input` with another shape over the same memory, or with another dtype of it.
+def view(input, *size):
+    """`input` with another shape over the same memory, or, given a dtype, its memory read as that dtype.
 
     Raises RuntimeError where the strides do not allow it; `reshape` then copies.
     """
-    size = infer_size(to_size(shape), numel_of(input), shape_of(input))
-    if size == shape_of(input):
-        return alias(input)
-    if not _fits_without_copy(input, size):
+    if len(size) == 1 and isinstance(size[0], _dtype.dtype):
+        return _reinterpreted(input, size[0])
+    size = infer_size(to_size(size), numel_of(input), shape_of(input))
+    if native.is_contiguous(input):
+        return native.view(input, size)
+    strides = viewed_strides(input, size)
+    if strides is None:
         raise RuntimeError(
             "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
             "contiguous subspaces). Use .reshape(...) instead."
         )
-    return native.view(input, size)
+    return strided_view(input, size, strides, native.storage_offset(input))
 
 
-@op
+def _reinterpreted(input, dtype):
+    """The bytes of `input` as another dtype, outside the graph (PyTorch's is no view to it either)."""
+    own = _dtype.of_native(native.dtype_of(input))
+    if own == dtype:
+        return alias(input)
+    shape, strides = shape_of(input), strides_of(input)
+    was, is_ = own.itemsize, dtype.itemsize
+    if was != is_:
+        names = f"view {_dtype.SCALAR_NAMES[own]} as {_dtype.SCALAR_NAMES[dtype]} (different element sizes), but got"
+        if not shape:
+            raise RuntimeError(f"self.dim() cannot be 0 to {names.removesuffix(', but got')}")
+        if strides[-1] != 1:
+            raise RuntimeError(f"self.stride(-1) must be 1 to {names} {strides[-1]}")
+        times = is_ // was
+        if times:
+            if shape[-1] % times:
+                raise RuntimeError(f"self.size(-1) must be divisible by {times} to {names} {shape[-1]}")
+            if native.storage_offset(input) % times:
+                raise RuntimeError(
+                    f"self.storage_offset() must be divisible by {times} to {names} {native.storage_offset(input)}"
+                )
+            bad = next((d for d, step in enumerate(strides[:-1]) if step % times), None)
+            if bad is not None:
+                raise RuntimeError(
+                    f"self.stride({bad}) must be divisible by {times} to {names} {strides[bad]}"
+                )
+    result = native.view(native.raw_data(input), _dtype.NATIVE[dtype])
+    storage.share_version(result, input)
+    return retag(result)
+
+
+@op(out=False)
 def reshape(input, *shape):
     """`input` with another shape: a view where the strides allow it, else a copy."""
     size = infer_size(to_size(shape), numel_of(input), shape_of(input))
-    if native.is_contiguous(input):
+    if native.is_contiguous(input) or viewed_strides(input, size) is not None:
         return view(input, size)
-    return view(contiguous(input), size)
+    return view(input.contiguous(), size)
 
 
-@op(function=False)
-def contiguous(input, memory_format=None):
-    """`input` itself where its elements lie in order, else a copy in which they do."""
-    return input if native.is_contiguous(input) else clone(input)
+@op(function=False, out=False)
+def view_as(input, other):
+    """`input.view(other.shape)`."""
+    return view(input, shape_of(other))
 
 
-@op
-def clone(input, *, memory_format=None):
-    """A copy with memory of its own; gradients pass through."""
-    return copy_of(input)
+@op(function=False, out=False)
+def reshape_as(input, other):
+    """`input.reshape(other.shape)`."""
+    return reshape(input, shape_of(other))
 
 
-@op(view=True, aliases=("swapaxes", "swapdims"))
+@op(out=False)
+def flatten(input, start_dim=0, end_dim=-1):
+    """Dimensions `start_dim` to `end_dim` made one; `input` itself where that is one already."""
+    shape = shape_of(input)
+    start, end = wrap_dim(to_int(start_dim), len(shape)), wrap_dim(to_int(end_dim), len(shape))
+    if start > end:
+        raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
+    if not shape:
+        return reshape(input, 1)
+    if start == end:
+        return input
+    return reshape(input, (*shape[:start], math.prod(shape[start : end + 1]), *shape[end + 1 :]))
+
+
+@op(out=False)
+def ravel(input):
+    """`input` as one contiguous dimension."""
+    return reshape(input.contiguous(), -1) if len(shape_of(input)) != 1 else input.contiguous()
+
+
+@op(out=False)
+def unflatten(input, dim, sizes):
+    """Dimension `dim` as several of `sizes`, one of which may be -1."""
+    shape = shape_of(input)
+    dim = wrap_dim(to_int(dim), len(shape))
+    sizes = to_size((sizes,))
+    if not sizes:
+        raise RuntimeError("unflatten: sizes must be non-empty")
+    try:
+        inferred = infer_size(sizes, shape[dim], shape)
+    except RuntimeError as error:
+        if "only one dimension" in str(error) or "unspecified" in str(error):
+            raise
+        raise RuntimeError(
+            f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {dim} ({shape[dim]}) in the input tensor"
+        ) from None
+    return view(input, (*shape[:dim], *inferred, *shape[dim + 1 :]))
+
+
+# --- the order of dimensions ----------------------------------------------------------------------------------------
+
+
+def permuted(input, order):
+    """The native view with its dimensions in `order`."""
+    return mint.permute(input, order) if order else native.view(input, ())
+
+
+@op(view=True, inplace=True, aliases=("swapaxes", "swapdims"))
 def transpose(input, dim0, dim1):
     """`input` with two dimensions swapped."""
     rank = len(shape_of(input))
@@ -93,12 +190,42 @@ def permute(input, *dims):
     order = to_size(dims)
     if len(order) != rank:
         raise RuntimeError(
-            f"permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired ordering of dimensions i.e. input.dim() = {rank} is not equal to len(dims) = {len(order)}"
+            "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
+            f"ordering of dimensions i.e. input.dim() = {rank} is not equal to len(dims) = {len(order)}"
         )
-    return mint.permute(input, wrap_dims(order, rank)) if rank else native.view(input, ())
+    order = tuple(wrap_dim(d, rank) for d in order)
+    if len(set(order)) != rank:
+        raise RuntimeError(f"permute(): duplicate dims are not allowed. Received: dims={to_size(dims)}")
+    return permuted(input, order)
 
 
-@op(view=True)
+@op(view=True, aliases=("moveaxis",))
+def movedim(input, source, destination):
+    """Dimensions `source` (an int or several) at the places `destination`, the others in their order."""
+    rank = len(shape_of(input))
+    source, destination = _dims(source), _dims(destination)
+    if len(source) != len(destination):
+        raise RuntimeError(
+            f"movedim: Invalid source or destination dims: source ({list(source)} dims ) should contain the same number "
+            f"of dims as destination ({list(destination)} dims)"
+        )
+    wrapped = []
+    for name, dims in (("source", source), ("destination", destination)):
+        wrapped.append([wrap_dim(d, rank) for d in dims])
+        if len(set(wrapped[-1])) != len(dims):
+            raise RuntimeError(f"movedim: repeated dim in `{name}` ({list(dims)})")
+    if not rank:
+        return alias(input)
+    place = dict(zip(wrapped[1], wrapped[0], strict=True))
+    others = iter(d for d in range(rank) if d not in wrapped[0])
+    return permuted(input, tuple(place[d] if d in place else next(others) for d in range(rank)))
+
+
+def _dims(dims):
+    return tuple(map(to_int, dims)) if isinstance(dims, (tuple, list)) else (to_int(dims),)
+
+
+@op(view=True, inplace=True)
 def t(input):
     """A matrix transposed; tensors of fewer dimensions as they are."""
     rank = len(shape_of(input))
@@ -107,67 +234,96 @@ def t(input):
     return mint.transpose(input, 0, 1) if rank == 2 else alias(input)
 
 
-@op(view=True)
-def narrow(input, dim, start, length):
-    """Elements `start` to `start + length` of dimension `dim`."""
-    shape = shape_of(input)
-    if not shape:
-        raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
-    dim, start, length = wrap_dim(dim, len(shape)), to_int(start), to_int(length)
-    if length < 0:
-        raise RuntimeError("narrow(): length must be non-negative.")
-    if not -shape[dim] <= start <= shape[dim]:
-        raise IndexError(
-            f"start out of range (expected to be in range of [{-shape[dim]}, {shape[dim]}], but got {start})"
+@op(view=True, function=False, method=False)
+def numpy_T(input):
+    """`input` with its dimensions in reverse order."""
+    return permuted(input, tuple(reversed(range(len(shape_of(input))))))
+
+
+def _matrices(tensor, name):
+    rank = len(shape_of(tensor))
+    if rank < 2:
+        raise RuntimeError(
+            f"tensor.{name} is only supported on matrices or batches of matrices. Got {rank}-D tensor."
         )
-    start = start + shape[dim] if start < 0 else start
-    if start + length > shape[dim]:
-        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({shape[dim]}).")
-    return native.slice_view(input, dim, start, start + length)
+    return transpose(tensor, -2, -1)
 
 
-@op(view=True)
-def select(input, dim, index):
-    """Element `index` of dimension `dim`, which goes away."""
-    shape = shape_of(input)
-    if not shape:
-        raise IndexError("select() cannot be applied to a 0-dim tensor.")
-    dim, index = wrap_dim(dim, len(shape)), to_int(index)
-    size = shape[dim]
-    if not -size <= index < size:
-        raise IndexError(
-            f"select(): index {index} out of range for tensor of size {list(shape)} at dimension {dim}"
+def _conjugated(tensor):
+    return tensor.conj() if tensor.is_complex() else tensor
+
+
+@op(out=False)
+def adjoint(input):
+    """The matrices of `input` transposed and conjugated."""
+    return _conjugated(_matrices(input, "adjoint()"))
+
+
+def _T(self):
+    """`self` with its dimensions in reverse order."""
+    if len(shape_of(self)) not in (0, 2):
+        warnings.warn(
+            "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will throw "
+            "an error in a future release. Consider `x.mT` to transpose batches of matrices or "
+            "`x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor.",
+            UserWarning,
+            stacklevel=2,
         )
-    return native.select_view(input, dim, index % size)
+    return numpy_T(self)
 
 
-@op(view=True, inplace=False)
+def _H(self):
+    """The matrix `self` transposed and conjugated."""
+    rank = len(shape_of(self))
+    if rank not in (0, 2):
+        hint = "" if rank < 2 else " For batches of matrices, consider using tensor.mH"
+        raise RuntimeError(
+            f"tensor.H is only supported on matrices (2-D tensors). Got {rank}-D tensor.{hint}"
+        )
+    return _conjugated(transpose(self, 0, 1) if rank else self)
+
+
+def _mT(self):
+    """The matrices of `self` transposed."""
+    return _matrices(self, "mT")
+
+
+def _mH(self):
+    """The matrices of `self` transposed and conjugated."""
+    return _conjugated(_matrices(self, "mH"))
+
+
+for _property in (_T, _H, _mT, _mH):
+    setattr(Tensor, _property.__name__.removeprefix("_"), property(_property))
+
+
+# --- dimensions of size 1 and expanded ones -------------------------------------------------------------------------
+
+
+@op(view=True, inplace=True)
 def unsqueeze(input, dim):
     """A dimension of size 1 put in at `dim`."""
     return mint.unsqueeze(input, wrap_dim(to_int(dim), len(shape_of(input)) + 1))
 
 
-@op(view=True)
+@op(view=True, inplace=True)
 def squeeze(input, dim=None):
     """Dimensions of size 1 (all, or those of `dim`) taken out."""
     shape = shape_of(input)
-    dims = tuple(d for d in wrap_dims(dim, len(shape)) if shape and shape[d] == 1)
-    if not dims:
-        return alias(input)
-    result = input
-    for d in sorted(dims, reverse=True):
-        result = mint.squeeze(result, d)
-    return result
+    dims = () if dim == () else wrap_dims(dim, len(shape))
+    kept = tuple(d for d, s in enumerate(shape) if s != 1 or d not in dims)
+    strides = strides_of(input)
+    return seen_as(input, tuple(shape[d] for d in kept), tuple(strides[d] for d in kept))
 
 
-@op(view=True, function=False)
-def expand(input, *size, implicit=False):
-    """`input` with dimensions of size 1 repeated to `size` without copying; -1 keeps a size."""
-    size, shape = to_size(size), shape_of(input)
+def expanded_size(tensor, size):
+    """`size` with each -1 filled in. RuntimeError where `tensor` does not expand to it."""
+    shape = shape_of(tensor)
     lead = len(size) - len(shape)
     if lead < 0:
         raise RuntimeError(
-            f"expand({{{list(shape)}}}, size={list(size)}): the number of sizes provided ({len(size)}) must be greater or equal to the number of dimensions in the tensor ({len(shape)})"
+            f"expand({tensor.type()}{{{list(shape)}}}, size={list(size)}): the number of sizes provided ({len(size)}) must be "
+            f"greater or equal to the number of dimensions in the tensor ({len(shape)})"
         )
     target = []
     for i, s in enumerate(size):
@@ -176,61 +332,38 @@ def expand(input, *size, implicit=False):
             raise RuntimeError(
                 f"The expanded size of the tensor ({s}) isn't allowed in a leading, non-existing dimension {i}"
             )
-        if s not in (own, -1) and own != 1:
+        if s not in (own, -1) and (own != 1 or s < 0):
             raise RuntimeError(
-                f"The expanded size of the tensor ({s}) must match the existing size ({own}) at non-singleton dimension {i}.  Target sizes: {list(size)}.  Tensor sizes: {list(shape)}"
+                f"The expanded size of the tensor ({s}) must match the existing size ({own}) at non-singleton dimension "
+                f"{i}.  Target sizes: {list(size)}.  Tensor sizes: {list(shape)}"
             )
         target.append(own if s == -1 else s)
-    return mint.broadcast_to(input, tuple(target))
+    return tuple(target)
 
 
-def _split_points(sizes):
-    starts, start = [], 0
-    for s in sizes:
-        starts.append((start, s))
-        start += s
-    return starts
-
-
-@op(view=True)
-def split(tensor, split_size_or_sections, dim=0):
-    """Parts of dimension `dim`: of one size (the last may be smaller), or of the sizes in a list."""
-    shape = shape_of(tensor)
-    if not shape:
-        raise RuntimeError("split expects at least a 1-dimensional tensor")
-    dim = wrap_dim(dim, len(shape))
-    total = shape[dim]
-    if isinstance(split_size_or_sections, (tuple, list)):
-        sizes = tuple(split_size_or_sections)
-        if sum(sizes) != total:
-            raise RuntimeError(
-                f"split_with_sizes expects split_sizes to sum exactly to {total} (input tensor's size at dimension {dim}), but got split_sizes={list(sizes)}"
-            )
-    else:
-        step = to_int(split_size_or_sections)
-        if step < 0 or (step == 0 and total):
-            raise RuntimeError(f"split expects split_size be non-negative, but got split_size={step}")
-        count = max(-(-total // step), 1) if step else 1
-        sizes = tuple(min(step, total - i * step) for i in range(count)) if total else (0,)
-    return tuple(native.slice_view(tensor, dim, start, start + s) for start, s in _split_points(sizes))
+@op(view=True, function=False)
+def expand(input, *size):
+    """`input` with dimensions of size 1 repeated to `size` without copying; -1 keeps a size."""
+    return mint.broadcast_to(input, expanded_size(input, to_size(size)))
 
 
 @op(view=True)
-def chunk(input, chunks, dim=0):
-    """At most `chunks` parts of dimension `dim`, of one size but for the last."""
-    if chunks < 1:
-        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
-    shape = shape_of(input)
-    total = shape[wrap_dim(dim, len(shape))] if shape else 0
-    step = -(-total // chunks)
-    return split.record.body(input, step if step else 0, dim)
+def broadcast_to(input, *size):
+    """`input.expand(size)`."""
+    return mint.broadcast_to(input, expanded_size(input, to_size(size)))
 
 
-@op(view=True)
-def unbind(input, dim=0):
-    """The slices along `dim`, without it."""
-    shape = shape_of(input)
-    if not shape:
-        raise RuntimeError("Dimension specified as 0 but tensor has no dimensions")
-    dim = wrap_dim(dim, len(shape))
-    return tuple(native.select_view(input, dim, i) for i in range(shape[dim]))
+@op(function=False, out=False)
+def expand_as(input, other):
+    """`input.expand(other.shape)`."""
+    return expand(input, shape_of(other))
+
+
+@op(method=False, out=False)
+def broadcast_tensors(*tensors):
+    """The tensors expanded to their common shape."""
+    for i, tensor in enumerate(tensors):
+        if not isinstance(tensor, MsTensor):
+            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(tensor).__name__}")
+    shape = broadcast_of(*tensors)
+    return tuple(expand(tensor, shape) for tensor in tensors)
