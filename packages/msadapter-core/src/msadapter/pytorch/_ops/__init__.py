@@ -7,6 +7,8 @@ from msadapter.pytorch._ops import (  # noqa: F401
     creation,
     cross_entropy,
     cumulative,
+    distances,
+    embedding,
     extremes,
     filling,
     gathering,
