@@ -8,9 +8,9 @@
     )
 
 A formula gives the gradient of the argument it is named after, and reads what its parameters name: arguments of the
-function, or "out". It has two readings. In a plain backward `m` is numpy and the rest are arrays: one pass at NumPy's
-speed. Where backward is recorded itself, `m` is msadapter.pytorch and the rest are tensors: it can be differentiated
-again. Without formulas the result has no gradient (comparisons).
+function, or "out". It has two readings. In a plain backward `m` is NumPy (`_kernels.formula`) and the rest are arrays: one
+pass at NumPy's speed. Where backward is recorded itself, `m` is msadapter.pytorch and the rest are tensors: it can be
+differentiated again. Without formulas the result has no gradient (comparisons).
 """
 
 import inspect
@@ -20,6 +20,7 @@ import numpy as np
 from msadapter.pytorch._engine import native, storage
 from msadapter.pytorch._engine.kernel import Kernel, to_tensor
 from msadapter.pytorch._engine.native import TensorPy
+from msadapter.pytorch._kernels import formula as over_arrays
 
 
 class Elementwise(Kernel):
@@ -68,19 +69,11 @@ def analytic(function, derivative, *, reason):
     """The kernel of a function of one real or complex argument, `derivative(m, input)` or `derivative(m, out)`."""
     if "out" in inspect.signature(derivative).parameters:
         return elementwise(
-            function, reason=reason, input=lambda m, grad, out: grad * conjugate(m, derivative(m, out))
+            function, reason=reason, input=lambda m, grad, out: grad * m.conj(derivative(m, out))
         )
     return elementwise(
-        function, reason=reason, input=lambda m, grad, input: grad * conjugate(m, derivative(m, input))
+        function, reason=reason, input=lambda m, grad, input: grad * m.conj(derivative(m, input))
     )
-
-
-def conjugate(m, value):
-    """The complex conjugate; real values as they are (NumPy's conj would copy them)."""
-    is_complex = value.dtype.kind == "c" if m is np else value.is_complex()
-    if not is_complex:
-        return value
-    return np.conj(value) if m is np else _conjugate(value)
 
 
 def _with_names(ufunc):
@@ -100,15 +93,10 @@ def _lifted(function, values):
 def _on_arrays(formula, values):
     arrays = [storage.read_only_use(v) if isinstance(v, TensorPy) else v for v in values]
     with np.errstate(all="ignore"):
-        return to_tensor(_lifted(lambda *a: formula(np, *a), arrays))
+        return to_tensor(_lifted(lambda *a: formula(over_arrays, *a), arrays))
 
 
 def _on_tensors(formula, values):
     import msadapter.pytorch as torch
 
     return formula(torch, *values)
-
-
-_conjugate = elementwise(
-    np.conj, reason="the gradient of complex kernels", input=lambda m, grad: conjugate(m, grad)
-)

@@ -11,13 +11,9 @@ import numpy as np
 from msadapter.pytorch._engine.elementwise import analytic, elementwise
 from msadapter.pytorch._engine.kernel import on_cpu
 from msadapter.pytorch._ops.registry import op
-from msadapter.pytorch._ops.rules import unary
+from msadapter.pytorch._ops.rules import no_complex, unary
 
 _LN2, _LN10 = math.log(2), math.log(10)
-
-
-def _no_complex(kernel_name):
-    return {"complex": kernel_name}
 
 
 # --- exponentials and logarithms ------------------------------------------------------------------------------------
@@ -231,7 +227,7 @@ def sinc(input):
 
 
 @op(inplace=True)
-@unary(refuses=_no_complex("deg2rad is not supported for complex tensors."))
+@unary(refuses=no_complex("deg2rad is not supported for complex tensors."))
 @on_cpu(
     elementwise(
         np.deg2rad,
@@ -245,7 +241,7 @@ def deg2rad(input):
 
 
 @op(inplace=True)
-@unary(refuses=_no_complex("rad2deg is not supported for complex tensors."))
+@unary(refuses=no_complex("rad2deg is not supported for complex tensors."))
 @on_cpu(
     elementwise(
         np.rad2deg,
@@ -288,7 +284,7 @@ def _logit_gradient(m, grad, input, eps):
 
 
 @op(inplace=True, also=("torch.special",))
-@unary(refuses=_no_complex("logit_cpu"))
+@unary(refuses=no_complex("logit_cpu"))
 @on_cpu(elementwise(_logit, reason="MindSpore's log is off by 2e-5 near 1", input=_logit_gradient))
 def logit(input, eps=None):
     """`log(input / (1 - input))`, with `input` clamped to [eps, 1 - eps] where `eps` is given."""
@@ -308,7 +304,7 @@ def _special(name):
 
 
 @op(inplace=True, also=("torch.special",))
-@unary(refuses=_no_complex("erf_vml_cpu"))
+@unary(refuses=no_complex("erf_vml_cpu"))
 @on_cpu(
     analytic(
         _special("erf"),
@@ -322,7 +318,7 @@ def erf(input):
 
 
 @op(inplace=True, also=("torch.special",))
-@unary(refuses=_no_complex("erfc_vml_cpu"))
+@unary(refuses=no_complex("erfc_vml_cpu"))
 @on_cpu(
     analytic(
         _special("erfc"),
@@ -336,7 +332,7 @@ def erfc(input):
 
 
 @op(inplace=True, also=("torch.special",))
-@unary(refuses=_no_complex("erfinv_vml_cpu"))
+@unary(refuses=no_complex("erfinv_vml_cpu"))
 @on_cpu(
     analytic(
         _special("erfinv"),

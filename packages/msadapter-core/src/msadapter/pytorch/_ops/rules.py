@@ -15,6 +15,7 @@ from msadapter.pytorch._ops.promotion import result_type
 _F32, _F64 = _dtype.NATIVE[_dtype.float32], _dtype.NATIVE[_dtype.float64]
 _HALVES = frozenset((_dtype.float16, _dtype.bfloat16))
 _NUMBERS = (int, float)
+_OPERANDS = (TensorPy, int, float, complex)
 ON_CPU = storage.ON_CPU
 
 
@@ -33,9 +34,19 @@ def refuse(refuses, dtype):
         )
 
 
+def no_complex(text):
+    """For `refuses`: complex is not taken."""
+    return MappingProxyType({"complex": text})
+
+
 def floats_only(kernel_name):
     """For `refuses`: bool, integers and complex are not taken."""
     return MappingProxyType(dict.fromkeys(("bool", "integer", "complex"), kernel_name))
+
+
+def integers_only(kernel_name, *others):
+    """For `refuses`: float and complex are not taken, nor are the kinds in `others`."""
+    return MappingProxyType(dict.fromkeys(("float", "complex", *others), kernel_name))
 
 
 def _kind_of(dtype):
@@ -46,7 +57,7 @@ def _kind_of(dtype):
     return "bool" if dtype == _dtype.bool else "integer"
 
 
-def promoting(body=None, *, floating=False, integers=None, check=None, refuses=EVERYTHING_GOES):
+def promoting(body=None, *, floating=False, integers=None, check=None, refuses=EVERYTHING_GOES, numbers=True):
     """Two operands in one dtype: PyTorch's promotion of tensors and numbers, then `body(a, b, ...)` on tensors.
 
     Args:
@@ -54,12 +65,13 @@ def promoting(body=None, *, floating=False, integers=None, check=None, refuses=E
         integers: on the CPU, the NumPy function for integers and bool; MindSpore's kernels miss or falsify many.
         check: called with the second operand, where the operands are no floats of one dtype.
         refuses: what PyTorch does not take, by the common dtype; see `refuse`.
+        numbers: False where both operands must be tensors.
     On the CPU float16 and bfloat16 compute in float32 and round once, as PyTorch's kernels do. The body sees a Python
     number only beside a float32 tensor, where MindSpore's scalar form is exact and cheaper.
     """
     if body is None:
         return functools.partial(
-            promoting, floating=floating, integers=integers, check=check, refuses=refuses
+            promoting, floating=floating, integers=integers, check=check, refuses=refuses, numbers=numbers
         )
 
     takes_numbers = not isinstance(body, Kernel)
@@ -74,7 +86,7 @@ def promoting(body=None, *, floating=False, integers=None, check=None, refuses=E
             dtype = dtype_of(input)
             if dtype is dtype_of(other) and (dtype is _F32 or dtype is _F64):
                 return body(input, other, *args, **kwargs)
-        dtype = _common_dtype(input, other, floating)
+        dtype = _common_dtype(input, other, floating, _OPERANDS if numbers else TensorPy)
         if refuses:
             refuse(refuses, dtype)
         if check is not None:
@@ -88,9 +100,9 @@ def promoting(body=None, *, floating=False, integers=None, check=None, refuses=E
     return run
 
 
-def _common_dtype(input, other, floating):
+def _common_dtype(input, other, floating, operands):
     for operand in (input, other):
-        if not isinstance(operand, (TensorPy, int, float, complex)):
+        if not isinstance(operand, operands):
             dtype_of(operand)  # raises the AttributeError that names the wrong argument
     dtype = result_type(input, other)
     if floating and not (dtype.is_floating_point or dtype.is_complex):
@@ -107,6 +119,20 @@ def _on_integers(function, *args, **kwargs):
 def in_dtype(operand, dtype):
     """A tensor or number as a tensor of `dtype`."""
     return cast(operand, dtype) if isinstance(operand, TensorPy) else constant(operand, dtype)
+
+
+def halves_in_float32(body):
+    """Tensors of one dtype (and numbers): on the CPU float16 and bfloat16 compute in float32 and round once."""
+
+    @functools.wraps(body)
+    def run(*args, **kwargs):
+        dtype = _dtype.of_native(dtype_of(args[0]))
+        if not (ON_CPU and dtype in _HALVES):
+            return body(*args, **kwargs)
+        wide = (cast(a, _dtype.float32) if isinstance(a, TensorPy) else a for a in args)
+        return cast(body(*wide, **kwargs), dtype)
+
+    return run
 
 
 def unary(body=None, *, integers=None, refuses=EVERYTHING_GOES):

@@ -1,0 +1,298 @@
+"""Choosing between values, element by element: where, masked_fill, clamp, maximum and their kin."""
+
+import mindspore as ms
+import numpy as np
+
+from msadapter.pytorch import _dtype
+from msadapter.pytorch._engine.elementwise import elementwise
+from msadapter.pytorch._engine.kernel import on_cpu
+from msadapter.pytorch._engine.native import TensorPy, dtype_of, shape_of
+from msadapter.pytorch._kernels import formula
+from msadapter.pytorch._ops.casting import cast, constant
+from msadapter.pytorch._ops.gathering import nonzero
+from msadapter.pytorch._ops.promotion import result_type
+from msadapter.pytorch._ops.registry import op
+from msadapter.pytorch._ops.rules import halves_in_float32, in_dtype, no_complex, promoting, refuse
+
+_BOOL, _UINT8 = _dtype.NATIVE[_dtype.bool], _dtype.NATIVE[_dtype.uint8]
+_C_NAMES = {
+    _dtype.bool: "bool", _dtype.uint8: "unsigned char", _dtype.int8: "signed char", _dtype.int16: "short",
+    _dtype.int32: "int", _dtype.int64: "long int", _dtype.float16: "c10::Half", _dtype.bfloat16: "c10::BFloat16",
+    _dtype.float32: "float", _dtype.float64: "double", _dtype.complex64: "c10::complex<float>",
+    _dtype.complex128: "c10::complex<double>",
+}  # fmt: skip
+
+
+# --- by a condition -------------------------------------------------------------------------------------------------
+
+
+@on_cpu(
+    elementwise(
+        formula.where,
+        reason="MindSpore's has no bfloat16, and rounds Python floats to float32",
+        input=lambda m, grad, condition: m.where(condition, grad, m.zeros_like(grad)),
+        other=lambda m, grad, condition: m.where(condition, m.zeros_like(grad), grad),
+    )
+)
+def _where(condition, input, other):
+    return ms.mint.where(condition, input, other)
+
+
+def _condition(condition):
+    if not isinstance(condition, TensorPy):
+        raise TypeError(
+            f"where(): argument 'condition' (position 1) must be Tensor, not {type(condition).__name__}"
+        )
+    if dtype_of(condition) is _BOOL:
+        return condition
+    if dtype_of(condition) is not _UINT8:
+        name = _dtype.SCALAR_NAMES[condition.dtype]
+        raise RuntimeError(
+            f"where expected condition to be a boolean tensor, but got a tensor with dtype {name}"
+        )
+    return cast(condition, _dtype.bool)
+
+
+@op(method=False)
+def where(condition, input=None, other=None):
+    """`input` where the bool tensor `condition` holds, else `other`: tensors or numbers, broadcast and promoted.
+
+    `where(condition)` alone is `nonzero(condition, as_tuple=True)`. Raises RuntimeError for a condition that is not bool.
+    """
+    if input is None and other is None:
+        return nonzero(condition, as_tuple=True)
+    condition = _condition(condition)
+    dtype = result_type(input, other)
+    return _where(condition, in_dtype(input, dtype), in_dtype(other, dtype))
+
+
+@op(name="where", namespace="torch.Tensor", function=False, out=False)
+def _method_where(input, condition, other):
+    """`input` where the bool tensor `condition` holds, else `other`."""
+    return where(condition, input, other)
+
+
+def check_convertible(value, dtype):
+    """Raise PyTorch's RuntimeError where the number `value` has no place in `dtype`."""
+    if dtype == _dtype.bool or isinstance(value, complex) and dtype.is_complex:
+        return
+    if isinstance(value, complex):
+        fits = value.imag == 0
+    elif dtype.is_floating_point or dtype.is_complex:
+        limits = _dtype.finfo(dtype)
+        fits = not limits.max < abs(value) < float("inf")
+    else:
+        limits = _dtype.iinfo(dtype)
+        fits = value == value and -limits.max - 1 <= value <= limits.max
+    if not fits:
+        raise RuntimeError(f"value cannot be converted to type {_C_NAMES[dtype]} without overflow")
+
+
+@op(inplace=True)
+def masked_fill(input, mask, value):
+    """`input` with `value`, a number or 0-d tensor, wherever the bool tensor `mask` holds.
+
+    Raises RuntimeError for a mask that is not bool, and for a value that the dtype of `input` can't hold.
+    """
+    if dtype_of(mask) is not _BOOL:
+        raise RuntimeError(
+            f"masked_fill_ only supports boolean masks, but got mask with dtype {_C_NAMES[mask.dtype]}"
+        )
+    dtype = _dtype.of_native(dtype_of(input))
+    if not isinstance(value, TensorPy):
+        check_convertible(value, dtype)
+        return _where(mask, constant(value, dtype), input)
+    if shape_of(value):
+        raise RuntimeError(
+            "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
+            f"{len(shape_of(value))} dimension(s)."
+        )
+    if value.dtype.is_complex:
+        check_convertible(1j, dtype)
+    return _where(mask, cast(value, dtype), input)
+
+
+# --- by size --------------------------------------------------------------------------------------------------------
+
+
+def _larger(m, grad, input, other):
+    return m.where(input == other, grad * 0.5, m.where(input < other, m.zeros_like(grad), grad))
+
+
+@op
+@promoting(
+    integers=np.maximum, numbers=False, refuses=no_complex("maximum not implemented for complex tensors.")
+)
+@on_cpu(
+    elementwise(
+        np.maximum,
+        reason="MindSpore's takes NaN from one side only",
+        input=_larger,
+        other=lambda m, grad, input, other: _larger(m, grad, other, input),
+    )
+)
+def maximum(input, other):
+    """The larger of two elements; NaN where either is."""
+    return ms.mint.maximum(input, other)
+
+
+@op
+@promoting(
+    integers=np.minimum, numbers=False, refuses=no_complex("minimum not implemented for complex tensors.")
+)
+@on_cpu(
+    elementwise(
+        np.minimum,
+        reason="MindSpore's takes NaN from one side only",
+        input=lambda m, grad, input, other: _larger(m, grad, other, input),
+        other=_larger,
+    )
+)
+def minimum(input, other):
+    """The smaller of two elements; NaN where either is."""
+    return ms.mint.minimum(input, other)
+
+
+def _masked(m, grad, mask):
+    return m.where(mask, grad, m.zeros_like(grad))
+
+
+@op
+@promoting(
+    integers=np.maximum, numbers=False, refuses=no_complex("fmax not implemented for complex tensors.")
+)
+@on_cpu(
+    elementwise(
+        np.fmax,
+        reason="MindSpore has none for the CPU",
+        input=lambda m, grad, input, other: _masked(m, grad, (input >= other) | m.isnan(other)),
+        other=lambda m, grad, input, other: _masked(m, grad, ~((input >= other) | m.isnan(other))),
+    )
+)
+def fmax(input, other):
+    """The larger of two elements; the other one where one is NaN."""
+    return ms.mint.where(ms.mint.isnan(input) | (input < other), other, input)
+
+
+@op
+@promoting(
+    integers=np.minimum, numbers=False, refuses=no_complex("fmin not implemented for complex tensors.")
+)
+@on_cpu(
+    elementwise(
+        np.fmin,
+        reason="MindSpore has none for the CPU",
+        input=lambda m, grad, input, other: _masked(m, grad, (input <= other) | m.isnan(other)),
+        other=lambda m, grad, input, other: _masked(m, grad, ~((input <= other) | m.isnan(other))),
+    )
+)
+def fmin(input, other):
+    """The smaller of two elements; the other one where one is NaN."""
+    return ms.mint.where(ms.mint.isnan(input) | (input > other), other, input)
+
+
+def _clamp_array(input, min, max):
+    result = input if min is None else np.maximum(input, min)
+    return result if max is None else np.minimum(result, max)
+
+
+def _between(m, grad, input, min, max):
+    inside = input >= min if max is None else input <= max if min is None else (input >= min) & (input <= max)
+    return _masked(m, grad, inside)
+
+
+def _at_min(m, grad, input, min, max):
+    return _masked(m, grad, input < min if max is None else (input < min) & (min < max))
+
+
+def _at_max(m, grad, input, min, max):
+    return _masked(m, grad, input > max if min is None else (input > max) | (max < min))
+
+
+@halves_in_float32
+@on_cpu(
+    elementwise(
+        _clamp_array,
+        reason="MindSpore's turns NaN into a bound",
+        input=_between,
+        min=_at_min,
+        max=_at_max,
+    )
+)
+def _clamp(input, min, max):
+    return ms.mint.clamp(input, min, max)
+
+
+def _bound(value, dtype):
+    """A bound in the common dtype. A number stays one where it is exact: it needs no gradient and broadcasts for free."""
+    if value is None:
+        return None
+    if isinstance(value, TensorPy):
+        return cast(value, dtype)
+    return value if dtype.is_floating_point else constant(value, dtype)
+
+
+def _clamped(input, min, max, refuses):
+    dtype = result_type(input, min, max)
+    refuse(refuses, dtype)
+    return _clamp(cast(input, dtype), _bound(min, dtype), _bound(max, dtype))
+
+
+@op(inplace=True, aliases=("clip",))
+def clamp(input, min=None, max=None):
+    """`input` limited to [min, max]: two numbers or two tensors, either may be None. NaN stays; `max` wins over `min`.
+
+    Raises RuntimeError where both are None.
+    """
+    if min is None and max is None:
+        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+    if min is not None and max is not None and isinstance(min, TensorPy) != isinstance(max, TensorPy):
+        raise TypeError(
+            "clamp() received an invalid combination of arguments: min and max must both be tensors or both be numbers. "
+            f"Received: min={type(min).__name__}, max={type(max).__name__}"
+        )
+    both_numbers = not (isinstance(min, TensorPy) or isinstance(max, TensorPy))
+    kernel_name = "clamp_scalar_cpu" if both_numbers else "clamp_cpu"
+    return _clamped(
+        input, min, max, {"complex": "clamp is not supported for complex types", "bool": kernel_name}
+    )
+
+
+def _need_bound(name, argument, value):
+    if value is None:
+        raise TypeError(
+            f"{name}(): argument '{argument}' (position 2) must be Tensor or Number, not NoneType"
+        )
+
+
+@op(inplace=True)
+def clamp_min(input, min):
+    """`input` where it is not below `min`, a number or a tensor, else `min`."""
+    _need_bound("clamp_min", "min", min)
+    return _clamped(input, min, None, no_complex("clamp is not supported for complex types"))
+
+
+@op(inplace=True)
+def clamp_max(input, max):
+    """`input` where it is not above `max`, a number or a tensor, else `max`."""
+    _need_bound("clamp_max", "max", max)
+    return _clamped(input, None, max, no_complex("clamp is not supported for complex types"))
+
+
+@op(inplace=True)
+def heaviside(input, values):
+    """0 below zero, 1 above, `values` at zero; 0 for NaN. Raises RuntimeError for tensors of different dtypes."""
+    if dtype_of(input) is not dtype_of(values):
+        raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
+    return _heaviside(input, values)
+
+
+@promoting(refuses=no_complex("heaviside is not yet implemented for complex tensors."))
+@on_cpu(
+    elementwise(
+        lambda input, values: np.where(input == 0, values, (input > 0).astype(input.dtype)),
+        reason="MindSpore's has no bool and no bfloat16",
+    )
+)
+def _heaviside(input, values):
+    return ms.mint.where(input == 0, values, (input > 0).to(input.dtype))
