@@ -117,7 +117,7 @@ def max_pool_gradient(grad, winner, spatial, kernel, stride, padding, dilation):
     ]
     padded = np.zeros((*grad.shape[:2], *reach), grad.dtype)
     for number, (_, place) in enumerate(_taps(out, kernel, stride, dilation)):
-        np.add(padded[place], grad, out=padded[place], where=winner == number)
+        padded[place] += np.where(winner == number, grad, grad.dtype.type(0))
     return padded[(..., *(slice(p, p + n) for p, n in zip(padding, spatial, strict=True)))]
 
 
