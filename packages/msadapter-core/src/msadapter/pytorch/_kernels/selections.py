@@ -65,8 +65,29 @@ class Slices:
         return rows.reshape(length, before, after).swapaxes(0, 1).reshape(shape)
 
 
+class Masked:
+    """The elements where `mask` is True, whose axes stand at `axis` and become one."""
+
+    def __init__(self, mask, axis):
+        self._selector = (slice(None),) * axis + (mask,)
+
+    def read(self, array):
+        return array[self._selector]
+
+    def write(self, array, values):
+        array[self._selector] = values
+
+    def added(self, values, shape):
+        result = np.zeros(shape, values.dtype)
+        result[self._selector] = values  # no place is picked twice
+        return result
+
+
 class Points:
-    """Several index arrays that broadcast together, one per axis; None stands for a whole axis, as trailing ones do."""
+    """Several index arrays that broadcast together, one per axis; None stands for a whole axis, as trailing ones do.
+
+    Without any array it is all of the tensor.
+    """
 
     def __init__(self, arrays):
         self.arrays = arrays

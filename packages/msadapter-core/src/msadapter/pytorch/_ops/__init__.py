@@ -16,6 +16,7 @@ from msadapter.pytorch._ops import (  # noqa: F401
     indexing,
     joining,
     losses,
+    norms,
     pointwise,
     products,
     reduction,
