@@ -11,7 +11,7 @@ from msadapter.pytorch._kernels import conv as arrays
 from msadapter.pytorch._ops.halves import in_float32
 from msadapter.pytorch._ops.joining import cat
 from msadapter.pytorch._ops.registry import op
-from msadapter.pytorch._ops.windows import ints, with_batch
+from msadapter.pytorch._ops.sliding import ints, with_batch
 
 _INT64 = _dtype.NATIVE[_dtype.int64]
 _REASON = "MindSpore's convolution is 50 to 90 times slower than PyTorch's, and has no float64, bfloat16 or integers"

@@ -32,7 +32,7 @@ def _softmax(input, dim):
 
 @kernel(reason="the gradient of softmax", saves=("grad", "result"))
 @in_float32
-def _softmax_gradient(grad, result, dim):
+def softmax_gradient(grad, result, dim):
     product = grad * result
     product -= result * product.sum(dim, keepdims=True)
     return product
@@ -40,14 +40,14 @@ def _softmax_gradient(grad, result, dim):
 
 @_softmax.gradient
 def _(ctx, grad):
-    return _softmax_gradient(grad, ctx.saved[0], ctx.args[1])
+    return softmax_gradient(grad, ctx.saved[0], ctx.args[1])
 
 
-@_softmax_gradient.gradient
+@softmax_gradient.gradient
 def _(ctx, second):
     grad, result = ctx.saved
     dim = ctx.args[2]
-    for_grad = _softmax_gradient(second, result, dim)
+    for_grad = softmax_gradient(second, result, dim)
     if not ctx.needs[1]:
         return for_grad, None
     total = (grad * result).sum(dim, True)
