@@ -19,7 +19,7 @@
 The kernel takes arrays where tensors are passed, and returns fresh arrays (one, or a tuple). The gradient is written in
 operators of ours, so that it can be differentiated again; it returns one gradient (or None) per tensor argument; one
 of a larger shape is summed down to the argument's, and one of another dtype is cast to the argument's.
-`saves` names what the gradient reads: arguments, and last "out", the first output.
+`saves` names what the gradient reads: arguments, and last outputs: "out" (the first) and "out1" (the second).
 """
 
 import functools
@@ -33,6 +33,9 @@ from msadapter.pytorch._engine.native import MsTensor, TensorPy
 from msadapter.pytorch._tensor import Tensor
 
 
+_OUTPUTS = ("out", "out1")
+
+
 class Kernel:
     """A NumPy body with its gradient; call it with tensors."""
 
@@ -44,10 +47,9 @@ class Kernel:
         self.reason = reason
         self.__doc__ = function.__doc__
         names = list(inspect.signature(function).parameters)
-        self._saved_arguments = tuple(names.index(name) for name in saves if name != "out")
-        self._saves_output = "out" in saves
-        if "out" in saves[:-1]:
-            raise TypeError(f"kernel {self.name}: 'out' comes last in saves")
+        arguments = [name for name in saves if name not in _OUTPUTS]
+        self._saved_arguments = tuple(map(names.index, arguments))
+        self._saved_outputs = tuple(map(_OUTPUTS.index, saves[len(arguments) :]))
         self._gradient = None
         self._signature = None
         self._grad_function = type(self.name.strip("_"), (_KernelFunction,), {})
@@ -135,8 +137,7 @@ class _KernelFunction(native.GradFunction):
         ]
         several = type(outputs) is tuple
         saved = [args[i] for i in kernel._saved_arguments if isinstance(args[i], TensorPy)]
-        if kernel._saves_output:
-            saved.append(outputs[0] if several else outputs)
+        saved += [outputs[i] if several else outputs for i in kernel._saved_outputs]
         if saved:
             ctx.save_for_backward(*saved)
         constant = [
@@ -169,15 +170,13 @@ class KernelContext:
         self.args = ctx.args
         kernel = ctx.kernel
         self.saved = ()
-        if kernel._saved_arguments or kernel._saves_output:
+        if kernel._saved_arguments or kernel._saved_outputs:
             tensors = iter(ctx.saved_tensors or ())
             positions = self.positions
             saved = [
                 _retag(next(tensors)) if p in positions else ctx.args[p] for p in kernel._saved_arguments
             ]
-            if kernel._saves_output:
-                saved.append(_retag(next(tensors)))
-            self.saved = tuple(saved)
+            self.saved = (*saved, *(_retag(next(tensors)) for _ in kernel._saved_outputs))
 
     @property
     def positions(self):

@@ -18,6 +18,7 @@ from msadapter.pytorch._ops import (  # noqa: F401
     losses,
     norms,
     pointwise,
+    pooling,
     products,
     reduction,
     scattering,

@@ -21,5 +21,6 @@ def ints(name, argument, value):
 
 
 def with_batch(body, input, *args):
-    """`body` of an input without a batch dimension."""
-    return body(input.unsqueeze(0), *args).squeeze(0)
+    """`body` of an input without a batch dimension; its results have none either."""
+    result = body(input.unsqueeze(0), *args)
+    return tuple(r.squeeze(0) for r in result) if isinstance(result, tuple) else result.squeeze(0)
