@@ -1,5 +1,5 @@
 """torch.nn: modules, functions, initial values and utilities."""
 
-from msadapter.pytorch.nn import functional, init  # noqa: F401
+from msadapter.pytorch.nn import functional, init, utils  # noqa: F401
 from msadapter.pytorch.nn.modules import *  # noqa: F403
 from msadapter.pytorch.nn.parameter import Buffer, Parameter  # noqa: F401

@@ -3,3 +3,9 @@
 from msadapter.pytorch._ops.registry import exports as _exports
 
 globals().update(_exports("torch.nn.functional"))
+
+from msadapter.pytorch.nn._attention import (  # noqa: E402, F401
+    _canonical_mask,
+    _none_or_dtype,
+    multi_head_attention_forward,
+)

@@ -9,12 +9,13 @@ import ctypes
 
 import numpy as np
 
-from msadapter.pytorch import _dtype
+from msadapter.pytorch import _dtype, view_as_real
 from msadapter.pytorch._engine import native, storage, views
 
 # Elements per block: what the caches hold of an update's handful of operands.
 _BLOCK = 1 << 14
-_PLAIN = frozenset((_dtype.float32, _dtype.float64, _dtype.float16))
+_PLAIN = frozenset((_dtype.float32, _dtype.float64, _dtype.float16, _dtype.complex64, _dtype.complex128))
+_REAL = {np.dtype(np.complex64): np.dtype(np.float32), np.dtype(np.complex128): np.dtype(np.float64)}
 
 
 class Block:
@@ -79,10 +80,18 @@ class Block:
         np.sqrt(self.array, out=self.array)
         return self
 
-    def maximum_(self, other):
-        """Not a tensor's method; `maximum_into` is the form for both."""
-        np.maximum(self.array, _raw(other), out=self.array)
+    def masked_fill_(self, mask, value):
+        self.array[mask.array] = value
         return self
+
+    def lt(self, other):
+        return Block(self.array < other)
+
+    def gt(self, other):
+        return Block(self.array > other)
+
+    def eq(self, other):
+        return Block(self.array == other)
 
     def mul(self, other):
         return Block(self.array * _raw(other))
@@ -120,19 +129,22 @@ def _raw(value):
 def maximum_into(target, other):
     """target <- the larger of both, element by element."""
     if type(target) is Block:
-        target.maximum_(other)
+        np.maximum(target.array, other.array, out=target.array)
     else:
         target.copy_(target.maximum(other))
 
 
 def run(update, param, *others, **numbers):
-    """Call `update(param, *others, **numbers)` on tensors of one shape, in place; the parameter's version advances."""
+    """Call `update(param, *others, **numbers)` on tensors of one shape, in place; the parameter's version advances.
+
+    Complex tensors are taken as pairs of real numbers.
+    """
     tensors = (param, *others)
     if native.is_grad_enabled() or not storage.ON_CPU or not all(map(_in_order, tensors)):
-        update(*tensors, **numbers)
+        update(*(_real(tensor) for tensor in tensors), **numbers)
         return
     flats = [_flat(tensor) for tensor in tensors]
-    for start in range(0, native.numel_of(param), _BLOCK):
+    for start in range(0, flats[0].size, _BLOCK):
         update(*(Block(flat[start : start + _BLOCK]) for flat in flats), **numbers)
     storage.advance_version(param)
     if "_views" in param.__dict__:
@@ -143,22 +155,35 @@ def _in_order(tensor):
     return _dtype.of_native(native.dtype_of(tensor)) in _PLAIN and native.is_contiguous(tensor)
 
 
+def _real(tensor):
+    return view_as_real(tensor) if tensor.is_complex() else tensor
+
+
 def _flat(tensor):
-    """The elements in one row, over the tensor's memory; the caller keeps the tensor alive."""
+    """The elements in one row of real numbers, over the tensor's memory; the caller keeps the tensor alive."""
     dtype = storage.numpy_dtype(tensor)
-    count = native.numel_of(tensor)
+    real = _REAL.get(dtype, dtype)
+    count = native.numel_of(tensor) * dtype.itemsize
     if not count:
-        return np.empty(0, dtype)
-    return np.frombuffer(
-        (ctypes.c_char * (count * dtype.itemsize)).from_address(native.data_pointer(tensor)), dtype
-    )
+        return np.empty(0, real)
+    return np.frombuffer((ctypes.c_char * count).from_address(native.data_pointer(tensor)), real)
+
+
+def scalar(tensor):
+    """The value of a 0-d state tensor."""
+    return _flat(tensor).item() if storage.ON_CPU else tensor.item()
+
+
+def set_scalar(tensor, value):
+    """Give a 0-d state tensor the value `value`; returns it as the tensor holds it."""
+    if not storage.ON_CPU:
+        tensor.fill_(value)
+        return tensor.item()
+    flat = _flat(tensor)
+    flat[0] = value
+    return flat.item()
 
 
 def advance(step):
     """Count one step in the 0-d state tensor `step`; returns the new count."""
-    if not storage.ON_CPU:
-        step += 1
-        return step.item()
-    flat = _flat(step)
-    flat[0] += 1
-    return flat.item()
+    return set_scalar(step, scalar(step) + 1)

@@ -6,10 +6,12 @@ from msadapter.pytorch._tensor import Tensor
 from msadapter.pytorch.optim import _updates
 from msadapter.pytorch.optim.optimizer import (
     PerParameterOptimizer,
+    check_betas,
     check_implementation,
+    check_learning_rate,
     check_number,
     number,
-    step_count,
+    state_scalar,
     zeros_of,
 )
 
@@ -57,10 +59,9 @@ class Adam(PerParameterOptimizer):
     ):
         for name, value in (("lr", lr), ("betas[0]", betas[0]), ("betas[1]", betas[1])):
             _check_tensor_option(name, value, foreach and not capturable)
-        check_number("learning rate", lr, lr >= 0.0)
+        check_learning_rate(lr)
         check_number("epsilon value", eps, eps >= 0.0)
-        check_number("beta parameter at index 0", betas[0], 0.0 <= betas[0] < 1.0)
-        check_number("beta parameter at index 1", betas[1], 0.0 <= betas[1] < 1.0)
+        check_betas(betas)
         check_number("weight_decay value", weight_decay, weight_decay >= 0.0)
         if {type(betas[0]), type(betas[1])} != {float} and not all(isinstance(b, Tensor) for b in betas):
             raise ValueError("betas must be either both floats or both Tensors")
@@ -81,7 +82,7 @@ class Adam(PerParameterOptimizer):
         check_implementation(foreach, fused, differentiable)
 
     def _init_state(self, group, param):
-        state = {"step": step_count(), "exp_avg": zeros_of(param), "exp_avg_sq": zeros_of(param)}
+        state = {"step": state_scalar(), "exp_avg": zeros_of(param), "exp_avg_sq": zeros_of(param)}
         if group["amsgrad"]:
             state["max_exp_avg_sq"] = zeros_of(param)
         return state

@@ -360,11 +360,13 @@ class PerParameterOptimizer(Optimizer):
                 group.setdefault(key, default)
             for param in group["params"]:
                 own = self.state.get(param, {})
-                if "step" in own and not isinstance(own["step"], Tensor):
-                    own["step"] = step_count(float(own["step"]))
+                for key in self._scalar_state:
+                    if key in own and not isinstance(own[key], Tensor):
+                        own[key] = state_scalar(float(own[key]))
 
-    # Options that files of older PyTorch versions lack, with their defaults.
+    # Options that files of older PyTorch versions lack, with their defaults; the step count was a number there.
     _later_options = {"maximize": False, "foreach": None, "capturable": False, "differentiable": False}
+    _scalar_state = ("step",)
 
 
 def evaluate(closure):
@@ -375,8 +377,8 @@ def evaluate(closure):
         return closure()
 
 
-def step_count(value=0.0):
-    """The 0-d tensor that counts the steps of one parameter."""
+def state_scalar(value=0.0):
+    """A 0-d state tensor: the number of steps of one parameter, and the like."""
     wide = _dtype.get_default_dtype() == _dtype.float64
     return make_tensor(value, dtype=_dtype.float64 if wide else _dtype.float32)
 
@@ -398,6 +400,19 @@ def check_number(name, value, valid):
     """Raise ValueError in PyTorch's words unless `valid`."""
     if not valid:
         raise ValueError(f"Invalid {name}: {value}")
+
+
+def check_learning_rate(lr):
+    """Raise ValueError in PyTorch's words unless `lr` is a number, or a tensor of one element, and not negative."""
+    if isinstance(lr, Tensor) and lr.numel() != 1:
+        raise ValueError("Tensor lr must be 1-element")
+    check_number("learning rate", lr, lr >= 0.0)
+
+
+def check_betas(betas):
+    """Raise ValueError in PyTorch's words unless both are in [0, 1)."""
+    for index, beta in enumerate(betas):
+        check_number(f"beta parameter at index {index}", beta, 0.0 <= beta < 1.0)
 
 
 def check_implementation(foreach, fused, differentiable):

@@ -1,10 +1,10 @@
 """Stochastic gradient descent."""
 
-from msadapter.pytorch._tensor import Tensor
 from msadapter.pytorch.optim import _updates
 from msadapter.pytorch.optim.optimizer import (
     PerParameterOptimizer,
     check_implementation,
+    check_learning_rate,
     check_number,
     number,
 )
@@ -40,9 +40,7 @@ class SGD(PerParameterOptimizer):
         differentiable=False,
         fused=None,
     ):
-        if isinstance(lr, Tensor) and lr.numel() != 1:
-            raise ValueError("Tensor lr must be 1-element")
-        check_number("learning rate", lr, lr >= 0.0)
+        check_learning_rate(lr)
         check_number("momentum value", momentum, momentum >= 0.0)
         check_number("weight_decay value", weight_decay, weight_decay >= 0.0)
         defaults = {

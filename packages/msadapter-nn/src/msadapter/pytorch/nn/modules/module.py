@@ -118,9 +118,11 @@ class Module(ModuleHooks, ModuleState, Cell):
         super().__init_subclass__(**kwargs)
         _cell.adopt_subclass(cls, Module)
 
-    def __del__(self):
+    def __del__(
+        self, release=_cell.release
+    ):  # bound here, as the module's names are gone when the interpreter ends
         if self._cell_state:
-            _cell.release(self)
+            release(self)
 
     # --- calling ----------------------------------------------------------------------------------------------------
 
@@ -610,7 +612,8 @@ class Module(ModuleHooks, ModuleState, Cell):
             return f"{self._get_name()}({extra_lines[0]})"
         return f"{self._get_name()}(\n  " + "\n  ".join(lines) + "\n)"
 
-    __str__ = __repr__
+    def __str__(self):
+        return repr(self)  # a subclass may have a repr of its own
 
     def __getstate__(self):
         return {name: value for name, value in self.__dict__.items() if name != "_compiled_call_impl"}
