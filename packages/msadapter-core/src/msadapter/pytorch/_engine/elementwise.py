@@ -85,7 +85,7 @@ def _with_names(ufunc):
 def _lifted(function, values):
     """`function(*values)` where arrays without dimensions have one for the time being: NumPy takes them for scalars, whose
     dtype gives way to that of Python numbers."""
-    if values[0].ndim or any(isinstance(v, np.ndarray) and v.ndim for v in values):
+    if any(isinstance(v, np.ndarray) and v.ndim for v in values):
         return function(*values)
     return function(*(v.reshape(1) if isinstance(v, np.ndarray) else v for v in values)).reshape(())
 

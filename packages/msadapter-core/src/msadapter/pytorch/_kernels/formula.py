@@ -43,3 +43,23 @@ def sgn(input):
 def conj(input):
     """The conjugate of complex arrays; real ones as they are, where numpy's would copy."""
     return np.conj(input) if input.dtype.kind == "c" else input
+
+
+def is_complex(input):
+    """Whether the array is complex."""
+    return input.dtype.kind == "c"
+
+
+def erf(input):
+    """The error function."""
+    from scipy import special  # not above: it takes as long to import as all of ours
+
+    return special.erf(input)
+
+
+def sigmoid(input):
+    """`1 / (1 + exp(-input))`."""
+    result = np.negative(input)
+    np.exp(result, out=result)
+    result += 1
+    return np.reciprocal(result, out=result)

@@ -8,21 +8,13 @@ from msadapter.pytorch._engine.elementwise import elementwise
 from msadapter.pytorch._engine.kernel import on_cpu
 from msadapter.pytorch._engine.native import TensorPy, dtype_of, shape_of
 from msadapter.pytorch._kernels import formula
-from msadapter.pytorch._ops.casting import cast, constant
+from msadapter.pytorch._ops.casting import CPP_NAMES, cast, checked_constant, constant
 from msadapter.pytorch._ops.gathering import nonzero
 from msadapter.pytorch._ops.promotion import result_type
 from msadapter.pytorch._ops.registry import op
-from msadapter.pytorch._ops.rules import halves_in_float32, in_dtype, no_complex, promoting, refuse
+from msadapter.pytorch._ops.rules import halves_in_float32, no_complex, promoting, refuse
 
 _BOOL, _UINT8 = _dtype.NATIVE[_dtype.bool], _dtype.NATIVE[_dtype.uint8]
-_C_NAMES = {
-    _dtype.bool: "bool", _dtype.uint8: "unsigned char", _dtype.int8: "signed char", _dtype.int16: "short",
-    _dtype.int32: "int", _dtype.int64: "long int", _dtype.float16: "c10::Half", _dtype.bfloat16: "c10::BFloat16",
-    _dtype.float32: "float", _dtype.float64: "double", _dtype.complex64: "c10::complex<float>",
-    _dtype.complex128: "c10::complex<double>",
-}  # fmt: skip
-
-
 # --- by a condition -------------------------------------------------------------------------------------------------
 
 
@@ -63,29 +55,16 @@ def where(condition, input=None, other=None):
         return nonzero(condition, as_tuple=True)
     condition = _condition(condition)
     dtype = result_type(input, other)
-    return _where(condition, in_dtype(input, dtype), in_dtype(other, dtype))
+    chosen, rest = (
+        cast(v, dtype) if isinstance(v, TensorPy) else checked_constant(v, dtype) for v in (input, other)
+    )
+    return _where(condition, chosen, rest)
 
 
 @op(name="where", namespace="torch.Tensor", function=False, out=False)
 def _method_where(input, condition, other):
     """`input` where the bool tensor `condition` holds, else `other`."""
     return where(condition, input, other)
-
-
-def check_convertible(value, dtype):
-    """Raise PyTorch's RuntimeError where the number `value` has no place in `dtype`."""
-    if dtype == _dtype.bool or isinstance(value, complex) and dtype.is_complex:
-        return
-    if isinstance(value, complex):
-        fits = value.imag == 0
-    elif dtype.is_floating_point or dtype.is_complex:
-        limits = _dtype.finfo(dtype)
-        fits = not limits.max < abs(value) < float("inf")
-    else:
-        limits = _dtype.iinfo(dtype)
-        fits = value == value and -limits.max - 1 <= value <= limits.max
-    if not fits:
-        raise RuntimeError(f"value cannot be converted to type {_C_NAMES[dtype]} without overflow")
 
 
 @op(inplace=True)
@@ -95,20 +74,18 @@ def masked_fill(input, mask, value):
     Raises RuntimeError for a mask that is not bool, and for a value that the dtype of `input` can't hold.
     """
     if dtype_of(mask) is not _BOOL:
-        raise RuntimeError(
-            f"masked_fill_ only supports boolean masks, but got mask with dtype {_C_NAMES[mask.dtype]}"
-        )
+        name = CPP_NAMES[_dtype.name_of(mask.dtype)]
+        raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {name}")
     dtype = _dtype.of_native(dtype_of(input))
     if not isinstance(value, TensorPy):
-        check_convertible(value, dtype)
-        return _where(mask, constant(value, dtype), input)
+        return _where(mask, checked_constant(value, dtype), input)
     if shape_of(value):
         raise RuntimeError(
             "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
             f"{len(shape_of(value))} dimension(s)."
         )
-    if value.dtype.is_complex:
-        check_convertible(1j, dtype)
+    if value.dtype.is_complex and not dtype.is_complex:
+        checked_constant(1j, dtype)  # raises, as PyTorch does whatever the value
     return _where(mask, cast(value, dtype), input)
 
 

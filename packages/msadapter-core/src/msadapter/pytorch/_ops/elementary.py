@@ -10,6 +10,7 @@ import numpy as np
 
 from msadapter.pytorch._engine.elementwise import analytic, elementwise
 from msadapter.pytorch._engine.kernel import on_cpu
+from msadapter.pytorch._kernels import formula
 from msadapter.pytorch._ops.registry import op
 from msadapter.pytorch._ops.rules import no_complex, unary
 
@@ -160,7 +161,7 @@ def cosh(input):
     return ms.ops.cosh(input)
 
 
-@op(inplace=True)
+@op(inplace=True, also=("torch.nn.functional",))
 @unary
 @on_cpu(analytic(np.tanh, lambda m, out: 1 - out * out, reason="MindSpore's is off by 1e-4"))
 def tanh(input):
@@ -257,16 +258,9 @@ def rad2deg(input):
 # --- sigmoid and error functions ------------------------------------------------------------------------------------
 
 
-def _sigmoid(input):
-    result = np.negative(input)
-    np.exp(result, out=result)
-    result += 1
-    return np.reciprocal(result, out=result)
-
-
-@op(inplace=True)
+@op(inplace=True, also=("torch.nn.functional",))
 @unary
-@on_cpu(analytic(_sigmoid, lambda m, out: (1 - out) * out, reason="MindSpore's is off by 2e-6"))
+@on_cpu(analytic(formula.sigmoid, lambda m, out: (1 - out) * out, reason="MindSpore's is off by 2e-6"))
 def sigmoid(input):
     """`1 / (1 + exp(-input))`."""
     return ms.ops.sigmoid(input)
@@ -307,7 +301,7 @@ def _special(name):
 @unary(refuses=no_complex("erf_vml_cpu"))
 @on_cpu(
     analytic(
-        _special("erf"),
+        formula.erf,
         lambda m, input: m.exp(-input * input) * (2 / math.sqrt(math.pi)),
         reason="MindSpore's takes 1.3 times as long and its gradient's exp is off by 5e-6",
     )

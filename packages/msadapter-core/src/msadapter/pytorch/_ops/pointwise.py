@@ -1,24 +1,35 @@
-"""Arithmetic and elementary functions, element by element."""
+"""Arithmetic, element by element: sums, products, quotients and remainders."""
 
 import mindspore as ms
 import numpy as np
 
 from msadapter.pytorch import _dtype
-from msadapter.pytorch._engine import native
+from msadapter.pytorch._engine import storage
 from msadapter.pytorch._engine.copying import copy_of
+from msadapter.pytorch._engine.elementwise import elementwise
 from msadapter.pytorch._engine.kernel import kernel, on_cpu
-from msadapter.pytorch._engine.native import MsTensor, dtype_of, requires_grad
-from msadapter.pytorch._ops.casting import constant
+from msadapter.pytorch._engine.native import TensorPy, dtype_of, requires_grad, shape_of
+from msadapter.pytorch._ops.casting import CPP_NAMES, cast, constant
+from msadapter.pytorch._ops.promotion import result_type
 from msadapter.pytorch._ops.registry import op
-from msadapter.pytorch._ops.rules import ON_CPU, promoting
+from msadapter.pytorch._ops.rules import (
+    ON_CPU,
+    floats_and_complex,
+    halves_in_float32,
+    promoting,
+    refuse,
+    unary,
+)
 
 _add, _sub, _mul = ms.ops.add, ms.ops.sub, ms.ops.mul
-_FLOAT32 = _dtype.NATIVE[_dtype.float32]
+_FLOAT32, _BOOL = _dtype.NATIVE[_dtype.float32], _dtype.NATIVE[_dtype.bool]
+
+# --- sums -----------------------------------------------------------------------------------------------------------
 
 
 def scaled(tensor, factor):
     """`tensor * factor` for a Python number (or tensor) `factor`, exact in every dtype; numbers too."""
-    if not isinstance(tensor, MsTensor) or isinstance(factor, MsTensor):
+    if not isinstance(tensor, TensorPy) or isinstance(factor, TensorPy):
         return tensor * factor
     if dtype_of(tensor) is not _FLOAT32:
         factor = constant(factor, _dtype.of_native(dtype_of(tensor)))
@@ -37,97 +48,166 @@ def _(ctx, grad):
     return grad, copy_of(grad)
 
 
+def _check_alpha(dtype, input, other, alpha=1):
+    if type(alpha) is int:
+        return
+    if isinstance(alpha, bool) and dtype != _dtype.bool:
+        raise RuntimeError("Boolean alpha only supported for Boolean results.")
+    if isinstance(alpha, float) and not (dtype.is_floating_point or dtype.is_complex):
+        raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
+    if isinstance(alpha, complex) and not dtype.is_complex:
+        raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
+
+
+def _times(array, alpha):
+    return array if alpha == 1 else array * array.dtype.type(alpha)
+
+
 @op(inplace=True, linear=True, operators=("__add__",), reflected="__radd__")
-@promoting(integers=lambda a, b, alpha=1: np.add(a, b if alpha == 1 else b * a.dtype.type(alpha)))
+@promoting(integers=lambda a, b, alpha=1: np.add(a, _times(b, alpha)), check=_check_alpha)
 def add(input, other, *, alpha=1):
-    """`input + alpha * other`."""
+    """`input + alpha * other`; of bool, whether at least one is True."""
     if alpha != 1:
-        return _add(input, scaled(other, alpha))
-    if isinstance(other, MsTensor) and ON_CPU and requires_grad(other) and requires_grad(input):
+        _check_alpha(_dtype.float32, input, other, alpha)
+        other = scaled(other, alpha)
+    if isinstance(other, TensorPy) and ON_CPU and requires_grad(other) and requires_grad(input):
         return _add_recorded(input, other)
     return _add(input, other)
 
 
+def _check_sub(dtype, input, other, alpha=1):
+    bools = [
+        t is True or t is False or isinstance(t, TensorPy) and dtype_of(t) is _BOOL for t in (input, other)
+    ]
+    if all(bools):
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` "
+            "operator instead."
+        )
+    if any(bools):
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use "
+            "the `~` or `logical_not()` operator instead."
+        )
+    _check_alpha(dtype, input, other, alpha)
+
+
 @op(inplace=True, linear=True, operators=("__sub__",), reflected="__rsub__", aliases=("subtract",))
-@promoting(integers=lambda a, b, alpha=1: np.subtract(a, b if alpha == 1 else b * a.dtype.type(alpha)))
+@promoting(integers=lambda a, b, alpha=1: np.subtract(a, _times(b, alpha)), check=_check_sub)
 def sub(input, other, *, alpha=1):
     """`input - alpha * other`. Raises RuntimeError for bool operands."""
-    return _sub(input, other if alpha == 1 else scaled(other, alpha))
+    if alpha == 1:
+        return _sub(input, other)
+    _check_alpha(_dtype.float32, input, other, alpha)
+    return _sub(input, scaled(other, alpha))
 
 
-@op
-def rsub(input, other, *, alpha=1):
+@op(method=False, out=False)
+def rsub(input, other, alpha=1):
     """`other - alpha * input`."""
     return sub(other, input, alpha=alpha)
+
+
+@op(inplace=True, linear=True, operators=("__neg__",), aliases=("negative",))
+@unary(
+    integers=np.negative,
+    refuses={
+        "bool": "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the "
+        "`~` or `logical_not()` operator instead."
+    },
+)
+def neg(input):
+    """`-input`. Raises RuntimeError for bool."""
+    return ms.ops.neg(input)
+
+
+@op(operators=("__pos__",), out=False)
+def positive(input):
+    """`input` itself. Raises RuntimeError for bool."""
+    if dtype_of(input) is _BOOL:
+        raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
+    return input
+
+
+# --- products and quotients -----------------------------------------------------------------------------------------
 
 
 @op(inplace=True, operators=("__mul__",), reflected="__rmul__", aliases=("multiply",))
 @promoting(integers=np.multiply)
 def mul(input, other):
-    """`input * other`."""
+    """`input * other`; of bool, whether both are True."""
     return _mul(input, other)
-
-
-@kernel(
-    reason="MindSpore's division ignores the sign of a zero divisor and loses NaN / 0",
-    saves=("input", "other"),
-)
-def _true_divide(input, other):
-    return np.true_divide(input, other)
-
-
-@_true_divide.gradient
-def _(ctx, grad):
-    input, other = ctx.saved
-    for_input = grad / other
-    return for_input, -(for_input * (input / other)) if ctx.needs[1] else None
 
 
 @op(inplace=True)
 @promoting(floating=True)
-@on_cpu(_true_divide)
+@on_cpu(
+    elementwise(
+        np.true_divide,
+        reason="MindSpore's ignores the sign of a zero divisor and loses NaN / 0",
+        input=lambda m, grad, other: grad / _conjugate(m, other),
+        other=lambda m, grad, other, out: -grad * m.conj(out / other),
+    )
+)
 def true_divide(input, other):
     """`input / other` in floating point, by IEEE rules."""
     return ms.ops.div(input, other)
 
 
-@kernel(reason="MindSpore's floor division differs from PyTorch's at inf, nan and zero")
-def _floor_divide(input, other):
-    quotient = np.floor_divide(input, other)
-    if quotient.dtype.kind != "f":
-        return quotient
-    plain = np.true_divide(input, other)
-    return np.where(np.isfinite(plain), quotient, plain)
+def _conjugate(m, value):
+    """The conjugate of an operand that may be a Python number."""
+    return value.conjugate() if isinstance(value, (int, float, complex)) else m.conj(value)
 
 
-@kernel(reason="MindSpore's truncating division of int64 loses bits above 2**24")
-def _trunc_divide(input, other):
-    if input.dtype.kind == "f":
-        return np.trunc(np.true_divide(input, other))
-    return np.floor_divide(input, other) + ((input % other != 0) & ((input < 0) != (other < 0)))
-
-
-for _rounded in (_floor_divide, _trunc_divide):
-    _rounded.gradient(lambda ctx, grad: tuple(grad * 0 for _ in ctx.needs))
-
-
-def _check_divisor(other):
+def _check_divisor(dtype, input, other):
     """Integers have no infinity: PyTorch raises for a zero divisor."""
-    if native.asnumpy(other).dtype.kind in "iub" and not native.asnumpy(other).all():
+    if dtype.is_floating_point or dtype.is_complex:
+        return
+    is_zero = not storage.read_only_use(other).all() if isinstance(other, TensorPy) else other == 0
+    if is_zero:
         raise RuntimeError("ZeroDivisionError")
 
 
+def _no_gradient(m, grad):
+    return m.zeros_like(grad)
+
+
+_NOT_DIVIDED = {"bool": "div_floor_cpu", "complex": "div_floor_cpu"}
+
+
 @op(inplace=True, operators=("__floordiv__",), reflected="__rfloordiv__")
-@promoting(integers=np.floor_divide, check=_check_divisor)
-@on_cpu(_floor_divide)
+@promoting(integers=np.floor_divide, check=_check_divisor, refuses=_NOT_DIVIDED)
+@on_cpu(
+    elementwise(
+        np.floor_divide,
+        reason="MindSpore's differs from PyTorch's at inf, nan and zero",
+        input=_no_gradient,
+        other=_no_gradient,
+    )
+)
 def floor_divide(input, other):
     """`input / other` rounded down. Raises RuntimeError for an integer zero divisor."""
     return ms.ops.floor_divide(input, other)
 
 
-@promoting(check=_check_divisor)
-@on_cpu(_trunc_divide)
-def _divide_truncating(input, other):
+def _truncated_quotient(input, other):
+    return np.floor_divide(input, other) + ((input % other != 0) & ((input < 0) != (other < 0)))
+
+
+@promoting(
+    integers=_truncated_quotient,
+    check=_check_divisor,
+    refuses={"bool": "div_trunc_cpu", "complex": "div_trunc_cpu"},
+)
+@on_cpu(
+    elementwise(
+        lambda input, other: np.trunc(np.true_divide(input, other)),
+        reason="MindSpore's truncating division of int64 loses bits above 2**24",
+        input=_no_gradient,
+        other=_no_gradient,
+    )
+)
+def _trunc_divide(input, other):
     return ms.mint.div(input, other, rounding_mode="trunc")
 
 
@@ -139,60 +219,151 @@ def div(input, other, *, rounding_mode=None):
     if rounding_mode == "floor":
         return floor_divide.record.body(input, other)
     if rounding_mode == "trunc":
-        return _divide_truncating(input, other)
+        return _trunc_divide(input, other)
     raise RuntimeError(
         f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'"
     )
 
 
-@op(inplace=True, linear=True, operators=("__neg__",), aliases=("negative",))
-def neg(input):
-    """`-input`. Raises RuntimeError for bool."""
-    if dtype_of(input) is _dtype.NATIVE[_dtype.bool]:
-        raise RuntimeError(
-            "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the "
-            "`~` or `logical_not()` operator instead."
-        )
-    return ms.ops.neg(input)
-
-
-@op(operators=("__pos__",))
-def positive(input):
-    """`input` itself. Raises RuntimeError for bool."""
-    if dtype_of(input) is _dtype.NATIVE[_dtype.bool]:
-        raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
-    return input
-
-
-@op(inplace=True, operators=("__pow__",), reflected="__rpow__")
-@promoting(integers=np.power)
-def pow(input, exponent):
-    """`input ** exponent`."""
-    return ms.ops.pow(input, exponent)
-
-
-@kernel(reason="MindSpore's relu turns NaN into 0", saves=("out",))
-def _relu(input):
-    return np.maximum(input, input.dtype.type(0))
-
-
-@kernel(reason="the gradient of relu", saves=("result",))
-def _relu_gradient(grad, result):
-    return np.where(result > 0, grad, grad.dtype.type(0))
-
-
-@_relu.gradient
-def _(ctx, grad):
-    return _relu_gradient(grad, ctx.saved[0])
-
-
-@_relu_gradient.gradient
-def _(ctx, grad):
-    return _relu_gradient(grad, ctx.saved[0]), None
+@op(inplace=True, operators=("__mod__",), reflected="__rmod__")
+@promoting(
+    integers=np.remainder,
+    check=_check_divisor,
+    refuses={"bool": "remainder_cpu", "complex": "remainder_cpu"},
+)
+@on_cpu(
+    elementwise(
+        np.remainder,
+        reason="MindSpore's is NaN for infinite divisors and takes 4 times as long",
+        input=lambda m, grad: grad,
+        other=lambda m, grad, input, other: -grad * m.floor_divide(input, other),
+    )
+)
+def remainder(input, other):
+    """`input - floor(input / other) * other`: the sign is the divisor's. RuntimeError for an integer zero divisor."""
+    return ms.mint.remainder(input, other)
 
 
 @op(inplace=True)
-@on_cpu(_relu)
-def relu(input):
-    """`max(input, 0)`; NaN stays."""
-    return ms.ops.relu(input)
+@promoting(integers=np.fmod, check=_check_divisor, refuses={"bool": "fmod_cpu", "complex": "fmod_cpu"})
+@on_cpu(
+    elementwise(
+        np.fmod,
+        reason="MindSpore's has no int64 and no bfloat16",
+        input=lambda m, grad: grad,
+        other=lambda m, grad, input, other: -grad * m.trunc(input / other),
+    )
+)
+def fmod(input, other):
+    """`input - trunc(input / other) * other`: the sign is the dividend's. RuntimeError for an integer zero divisor."""
+    return ms.mint.fmod(input, other)
+
+
+# --- of three operands ----------------------------------------------------------------------------------------------
+
+
+def _in_common_dtype(*tensors):
+    dtype = result_type(*tensors)
+    return dtype, tuple(cast(t, dtype) for t in tensors)
+
+
+def _as_dtype(value, dtype):
+    """A Python number as an operator on `dtype` takes it: integers truncate it."""
+    return value if dtype.is_floating_point or dtype.is_complex else int(value)
+
+
+@halves_in_float32
+@on_cpu(
+    elementwise(
+        lambda input, tensor1, tensor2, value: input + value * (tensor1 * tensor2),
+        reason="MindSpore's has no bfloat16 and no complex, and takes 5 times as long",
+        input=lambda m, grad: grad,
+        tensor1=lambda m, grad, tensor2, value: grad * _conjugate(m, value) * m.conj(tensor2),
+        tensor2=lambda m, grad, tensor1, value: grad * _conjugate(m, value) * m.conj(tensor1),
+    )
+)
+def _addcmul(input, tensor1, tensor2, value):
+    return input + value * (tensor1 * tensor2)
+
+
+@op(inplace=True)
+def addcmul(input, tensor1, tensor2, *, value=1):
+    """`input + value * tensor1 * tensor2`."""
+    dtype, tensors = _in_common_dtype(input, tensor1, tensor2)
+    refuse({"bool": "addcmul_cpu_out"}, dtype)
+    return _addcmul(*tensors, _as_dtype(value, dtype))
+
+
+@halves_in_float32
+@on_cpu(
+    elementwise(
+        lambda input, tensor1, tensor2, value: input + value * (tensor1 / tensor2),
+        reason="MindSpore's division ignores the sign of zero",
+        input=lambda m, grad: grad,
+        tensor1=lambda m, grad, tensor2, value: grad * m.conj(value / tensor2),
+        tensor2=lambda m, grad, tensor1, tensor2, value: (
+            -grad * m.conj(value * tensor1 / (tensor2 * tensor2))
+        ),
+    )
+)
+def _addcdiv(input, tensor1, tensor2, value):
+    return input + value * (tensor1 / tensor2)
+
+
+@op(inplace=True)
+def addcdiv(input, tensor1, tensor2, *, value=1):
+    """`input + value * tensor1 / tensor2`. Raises RuntimeError where both tensors are integers."""
+    divided = result_type(tensor1, tensor2)
+    if not (divided.is_floating_point or divided.is_complex):
+        raise RuntimeError(
+            "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a true "
+            "division of tensor1 and tensor2. Write (input + value * torch.trunc(tensor1 / tensor2)).to(input.dtype) for "
+            f"integers, or divide floats. Received: {tensor1.dtype}, {tensor2.dtype}"
+        )
+    _, tensors = _in_common_dtype(input, tensor1, tensor2)
+    return _addcdiv(*tensors, value)
+
+
+def _lerp_array(input, end, weight):
+    # From the nearer end, so that weight 1 gives `end` exactly.
+    near_end = np.abs(weight) >= 0.5
+    step = end - input
+    return np.where(near_end, end - step * (1 - weight), input + weight * step)
+
+
+@halves_in_float32
+@on_cpu(
+    elementwise(
+        _lerp_array,
+        reason="MindSpore's has no float64, bfloat16 and complex",
+        input=lambda m, grad, weight: grad * _conjugate(m, 1 - weight),
+        end=lambda m, grad, weight: grad * _conjugate(m, weight),
+        weight=lambda m, grad, input, end: grad * m.conj(end - input),
+    )
+)
+def _lerp(input, end, weight):
+    return ms.mint.lerp(input, end, weight)
+
+
+@op(inplace=True)
+def lerp(input, end, weight):
+    """`input + weight * (end - input)`, `weight` a number or a tensor.
+
+    Raises RuntimeError for tensors of different dtypes, and for integers.
+    """
+    dtype = _dtype.of_native(dtype_of(input))
+    _check_lerp_dtype("end", end, dtype)
+    if not isinstance(weight, TensorPy):
+        refuse(floats_and_complex("lerp_kernel_scalar"), dtype)
+        return _lerp(input, end, weight)
+    if shape_of(weight):
+        _check_lerp_dtype("weight", weight, dtype)
+    refuse(floats_and_complex("lerp_kernel_tensor"), dtype)
+    return _lerp(input, end, cast(weight, dtype))
+
+
+def _check_lerp_dtype(name, tensor, dtype):
+    found = _dtype.of_native(dtype_of(tensor))
+    if found != dtype:
+        expected, got = CPP_NAMES[_dtype.name_of(dtype)], CPP_NAMES[_dtype.name_of(found)]
+        raise RuntimeError(f"expected dtype {expected} for `{name}` but got dtype {got}")

@@ -77,6 +77,12 @@ class Record:
         return next((p.name for p in kinds if p.kind is p.VAR_POSITIONAL), None)
 
     @property
+    def is_unary(self):
+        """Whether one argument is enough."""
+        defaults = [p.default for p in inspect.signature(self.body).parameters.values()]
+        return defaults.count(inspect.Parameter.empty) == 1
+
+    @property
     def cpu_reason(self):
         """Why a NumPy kernel stands in on the CPU; empty where MindSpore's operators run there too."""
         return getattr(self.body, "cpu_reason", "")
@@ -96,29 +102,31 @@ class Record:
 RECORDS = {}
 
 
-def op(body=None, *, name=None, namespace="torch", **facts):
+def op(body=None, *, name=None, namespace="torch", maker=None, **facts):
     """Register the decorated body as an operator, and return its public function.
 
     Args:
         name: PyTorch's name; default: the body's.
         namespace: "torch", "torch.linalg", "torch.nn.functional", ... `also`: further ones that show the same function.
         aliases: further names of the same operator.
-        method, function: whether `Tensor.name` and `torch.name` exist.
-        inplace: whether `Tensor.name_` exists. `linear`: its gradient reads no input, so that it needs no copy.
+        method, function: whether `Tensor.name` (and `Tensor.name_`) and `torch.name` exist.
+        inplace: whether there is an in-place form. `linear`: its gradient reads no input, so that it needs no copy.
         operators, reflected: the Python operators it is.
         out: whether it takes `out=`.
         view: the result shares the input's memory; the body returns native views.
+        maker: makes the public function of the record, where it is neither an operator on tensors nor a view.
 
     A second record of one name raises ValueError.
     """
     if body is None:
-        return lambda function: op(function, name=name, namespace=namespace, **facts)
+        return lambda function: op(function, name=name, namespace=namespace, maker=maker, **facts)
     record = Record(name=name or body.__name__, body=body, namespace=namespace, **facts)
     key = (record.namespace, record.name)
     if key in RECORDS:
         raise ValueError(f"operator {record.qualified} is registered twice")
     RECORDS[key] = record
-    record.public = _dress(_make_view(record) if record.view else _make_function(record), record, record.name)
+    make = maker or (_make_view if record.view else _make_function)
+    record.public = _dress(make(record), record, record.name)
     if record.inplace:
         make = _make_inplace_view if record.view else _make_inplace
         record.inplace_public = _dress(make(record), record, record.name + "_")
@@ -131,7 +139,10 @@ def exports(namespace):
     found = {}
     for record in RECORDS.values():
         if record.function and (record.namespace == namespace or namespace in record.also):
-            found.update((name, record.public) for name in (record.name, *record.aliases))
+            names = (record.name, *record.aliases)
+            found.update((name, record.public) for name in names)
+            if record.inplace and record.is_unary:  # PyTorch has torch.exp_, but no torch.add_
+                found.update((name + "_", record.inplace_public) for name in names)
     return found
 
 
@@ -154,7 +165,7 @@ def _install(record):
         setattr(Tensor, operator, _operator(record.public))
     if record.reflected:
         setattr(Tensor, record.reflected, _reflected(record.public))
-    if record.inplace_public is not None:
+    if record.inplace_public is not None and record.method:
         for method in names:
             setattr(Tensor, method + "_", record.inplace_public)
         for operator in record.operators:
@@ -219,6 +230,18 @@ def _make_function(record):
     return function
 
 
+def taking_inplace(record):
+    """For `maker`: the function with PyTorch's last parameter `inplace`."""
+    plain, count = _make_function(record), len(record.parameters)
+
+    def function(*args, inplace=False, **kwargs):
+        if len(args) > count:
+            *args, inplace = args
+        return record.inplace_public(*args, **kwargs) if inplace else plain(*args, **kwargs)
+
+    return function
+
+
 def _call_with_care(record, args, kwargs):
     """The general call: subclasses, arrays and NumPy numbers, keywords under any of their names, `out=`."""
     if not overrides.is_disabled():
@@ -226,7 +249,7 @@ def _call_with_care(record, args, kwargs):
         overriding = overrides.overriding(candidates)
         if overriding:
             return overrides.handle_torch_function(record.public, candidates, *args, **kwargs)
-    args, kwargs = _plain_arguments(record, args, kwargs)
+    args, kwargs = plain_arguments(record, args, kwargs)
     out = kwargs.pop("out", None)
     if out is not None and not record.out:
         raise TypeError(f"{record.name}() got an unexpected keyword argument 'out'")
@@ -242,7 +265,8 @@ def _call_with_care(record, args, kwargs):
         return result if out is None else outputs.store(record.name, out, result)
 
 
-def _plain_arguments(record, args, kwargs):
+def plain_arguments(record, args, kwargs):
+    """The arguments with NumPy numbers made Python's, and under the names of the body's parameters."""
     args = tuple(a.item() if errors.is_numpy_number(a) else a for a in args)
     if not kwargs:
         return args, {}
@@ -268,7 +292,7 @@ def _make_view(record):
                 return overrides.handle_torch_function(
                     record.public, (*args, *kwargs.values()), *args, **kwargs
                 )
-            args = _positional(record, *_plain_arguments(record, args, kwargs))
+            args = _positional(record, *plain_arguments(record, args, kwargs))
         source = args[0]
         with LOCK:
             set_recording(True)
@@ -311,7 +335,7 @@ def _make_inplace(record):
                 record.inplace_public, (self, *args), self, *args, **kwargs
             )
         if kwargs or any(type(a) not in PLAIN for a in args):
-            args, kwargs = _plain_arguments(record, args, kwargs)
+            args, kwargs = plain_arguments(record, args, kwargs)
         with LOCK:
             set_recording(True)
             # What the operator saves for backward must not be the memory that is about to be written.
@@ -339,7 +363,7 @@ def _make_inplace_view(record):
             return overrides.handle_torch_function(
                 record.inplace_public, (self, *args), self, *args, **kwargs
             )
-        args = _positional(record, *_plain_arguments(record, (self, *args), kwargs))[1:]
+        args = _positional(record, *plain_arguments(record, (self, *args), kwargs))[1:]
         with LOCK:
             set_recording(True)
             try:

@@ -7,6 +7,7 @@ import numpy as np
 
 from msadapter.pytorch import _dtype
 from msadapter.pytorch._engine import storage
+from msadapter.pytorch._engine.elementwise import Elementwise
 from msadapter.pytorch._engine.kernel import Kernel, to_tensor
 from msadapter.pytorch._engine.native import TensorPy, dtype_of
 from msadapter.pytorch._ops.casting import cast, constant
@@ -17,8 +18,6 @@ _HALVES = frozenset((_dtype.float16, _dtype.bfloat16))
 _NUMBERS = (int, float)
 _OPERANDS = (TensorPy, int, float, complex)
 ON_CPU = storage.ON_CPU
-
-
 EVERYTHING_GOES = MappingProxyType({})
 
 
@@ -44,6 +43,11 @@ def floats_only(kernel_name):
     return MappingProxyType(dict.fromkeys(("bool", "integer", "complex"), kernel_name))
 
 
+def floats_and_complex(kernel_name):
+    """For `refuses`: bool and integers are not taken."""
+    return MappingProxyType({"bool": kernel_name, "integer": kernel_name})
+
+
 def integers_only(kernel_name, *others):
     """For `refuses`: float and complex are not taken, nor are the kinds in `others`."""
     return MappingProxyType(dict.fromkeys(("float", "complex", *others), kernel_name))
@@ -58,23 +62,25 @@ def _kind_of(dtype):
 
 
 def promoting(body=None, *, floating=False, integers=None, check=None, refuses=EVERYTHING_GOES, numbers=True):
-    """Two operands in one dtype: PyTorch's promotion of tensors and numbers, then `body(a, b, ...)` on tensors.
+    """Two operands in one dtype: PyTorch's promotion of tensors and numbers, then `body(a, b, ...)`.
 
     Args:
         floating: integers compute in the default float dtype (division and its kind).
         integers: on the CPU, the NumPy function for integers and bool; MindSpore's kernels miss or falsify many.
-        check: called with the second operand, where the operands are no floats of one dtype.
+        check: called with (dtype, input, other, ...), where the operands are no floats of one dtype.
         refuses: what PyTorch does not take, by the common dtype; see `refuse`.
         numbers: False where both operands must be tensors.
     On the CPU float16 and bfloat16 compute in float32 and round once, as PyTorch's kernels do. The body sees a Python
-    number only beside a float32 tensor, where MindSpore's scalar form is exact and cheaper.
+    number beside a float32 tensor, where MindSpore's scalar form is exact and cheaper; an elementwise kernel beside every
+    float or complex tensor, as NumPy's is.
     """
     if body is None:
         return functools.partial(
             promoting, floating=floating, integers=integers, check=check, refuses=refuses, numbers=numbers
         )
 
-    takes_numbers = not isinstance(body, Kernel)
+    elementwise = isinstance(body, Elementwise)
+    takes_numbers = numbers and (elementwise or not isinstance(body, Kernel))
 
     @functools.wraps(body)
     def run(input, other, *args, **kwargs):
@@ -87,14 +93,16 @@ def promoting(body=None, *, floating=False, integers=None, check=None, refuses=E
             if dtype is dtype_of(other) and (dtype is _F32 or dtype is _F64):
                 return body(input, other, *args, **kwargs)
         dtype = _common_dtype(input, other, floating, _OPERANDS if numbers else TensorPy)
-        if refuses:
-            refuse(refuses, dtype)
+        refuse(refuses, dtype)
         if check is not None:
-            check(in_dtype(other, dtype))
-        if integers is not None and ON_CPU and not (dtype.is_floating_point or dtype.is_complex):
+            check(dtype, input, other, *args, **kwargs)
+        exact = not (dtype.is_floating_point or dtype.is_complex)
+        if integers is not None and ON_CPU and exact:
             return _on_integers(integers, in_dtype(input, dtype), in_dtype(other, dtype), *args, **kwargs)
         compute = _dtype.float32 if ON_CPU and dtype in _HALVES else dtype
-        result = body(in_dtype(input, compute), in_dtype(other, compute), *args, **kwargs)
+        raw = elementwise and not exact and (isinstance(input, TensorPy) or isinstance(other, TensorPy))
+        input, other = _operand(input, compute, raw), _operand(other, compute, raw)
+        result = body(input, other, *args, **kwargs)
         return cast(result, dtype) if compute is not dtype and dtype_of(result) is _F32 else result
 
     return run
@@ -108,6 +116,10 @@ def _common_dtype(input, other, floating, operands):
     if floating and not (dtype.is_floating_point or dtype.is_complex):
         return _dtype.get_default_dtype()
     return dtype
+
+
+def _operand(value, dtype, raw):
+    return value if raw and not isinstance(value, TensorPy) else in_dtype(value, dtype)
 
 
 def _on_integers(function, *args, **kwargs):
