@@ -40,17 +40,7 @@ from msadapter.pytorch._memory_format import (  # noqa: E402, F401
 )
 from msadapter.pytorch._missing import attribute_error as _attribute_error  # noqa: E402
 from msadapter.pytorch._missing import hide_foreign_methods as _hide_foreign_methods  # noqa: E402
-from msadapter.pytorch._ops.creation import (  # noqa: E402, F401
-    arange,
-    as_tensor,
-    asarray,
-    empty,
-    from_numpy,
-    full,
-    ones,
-    tensor,
-    zeros,
-)
+from msadapter.pytorch._ops.creation import as_tensor, asarray, from_numpy, frombuffer  # noqa: E402, F401
 from msadapter.pytorch._ops.promotion import can_cast, promote_types, result_type  # noqa: E402, F401
 from msadapter.pytorch._ops.registry import exports as _exports  # noqa: E402
 from msadapter.pytorch._ops.registry import retag as cast_to_adapter_tensor  # noqa: E402, F401
@@ -60,7 +50,7 @@ from msadapter.pytorch._tensor import Tensor  # noqa: E402, F401
 globals().update(_exports("torch"))
 _hide_foreign_methods()
 
-_LAZY = ("nn", "optim", "utils")
+_LAZY = ("nn", "optim", "signal", "utils")
 
 
 def __getattr__(name):

@@ -6,6 +6,7 @@ without saying so. A geometry is (shape, strides, offset), counted in elements f
 
 import numpy as np
 
+from msadapter.pytorch import _dtype
 from msadapter.pytorch._engine import native, storage
 from msadapter.pytorch._engine.copying import copy_of
 from msadapter.pytorch._engine.kernel import kernel
@@ -30,6 +31,20 @@ def strided_view(tensor, shape, strides, offset):
     if native.is_grad_enabled() and native.requires_grad(tensor):
         return _StridedView.apply(tensor, tuple(shape), tuple(strides), offset)
     return native.as_strided(tensor, tuple(shape), tuple(strides), offset)
+
+
+def reinterpreted(tensor, dtype, place):
+    """The memory of `tensor` read as another dtype by the geometry `place`, which counts in elements of it; no graph."""
+    size, own = _dtype.NUMPY[dtype].itemsize, storage.itemsize_of(tensor)
+    held = native.storage_bytes(tensor)
+    memory = native.as_strided(tensor, (held // size * size // own,), (1,), 0)
+    if held != own or not storage.ON_CPU:
+        return native.as_strided(native.view(memory, _dtype.NATIVE[dtype]), *place)
+    # MindSpore crashes where the memory was made for a 0-d tensor.
+    memory = native.from_numpy(storage.array_over(memory))
+    result = native.as_strided(native.view(memory, _dtype.NATIVE[dtype]), *place)
+    storage.share_version(result, tensor)
+    return result
 
 
 def slice_view(tensor, dim, start, stop, step=1):

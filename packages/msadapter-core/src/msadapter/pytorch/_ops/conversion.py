@@ -7,9 +7,9 @@ from msadapter.pytorch._device import check_device, device
 from msadapter.pytorch._engine.native import MsTensor, dtype_of
 from msadapter.pytorch._memory_format import preserve_format
 from msadapter.pytorch._ops.casting import cast
+from msadapter.pytorch._ops.creation import legacy_tensor, tensor
 from msadapter.pytorch._ops.layout import clone, contiguous
-from msadapter.pytorch._ops.registry import op
-from msadapter.pytorch._tensor import Tensor
+from msadapter.pytorch._ops.registry import op, retag
 
 
 def parse_to(args, dtype, target):
@@ -103,11 +103,13 @@ for _kind in ("cpu", "cuda", "npu"):
     _move(_kind)
 
 
-def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False):
+@op(function=False, out=False)
+def new_tensor(input, data, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False):
     """A copy of `data` in the dtype of this tensor."""
-    from msadapter.pytorch._ops.creation import tensor
-
-    return tensor(data, dtype=dtype or self.dtype, device=device, requires_grad=requires_grad)
+    return tensor(data, dtype=dtype or input.dtype, device=device, requires_grad=requires_grad)
 
 
-Tensor.new_tensor = new_tensor
+@op(function=False, out=False)
+def new(input, *args):
+    """`torch.Tensor(*args)` in the dtype of this tensor."""
+    return retag(legacy_tensor(args, input.dtype))

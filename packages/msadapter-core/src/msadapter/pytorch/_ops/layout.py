@@ -181,21 +181,14 @@ class _AsComplex(native.GradFunction):
 
 def _pairs(tensor):
     shape, strides, offset = strided.geometry(tensor)
-    real = _dtype.NATIVE[_dtype.of_native(dtype_of(tensor)).to_real()]
-    memory = native.as_strided(tensor, (storage.elements_held(tensor),), (1,), 0)
-    return native.as_strided(
-        native.view(memory, real), (*shape, 2), (*(2 * step for step in strides), 1), 2 * offset
-    )
+    place = (*shape, 2), (*(2 * step for step in strides), 1), 2 * offset
+    return strided.reinterpreted(tensor, _dtype.of_native(dtype_of(tensor)).to_real(), place)
 
 
 def _unpaired(tensor):
     shape, strides, offset = strided.geometry(tensor)
-    complex_ = _dtype.NATIVE[_dtype.of_native(dtype_of(tensor)).to_complex()]
-    held = storage.elements_held(tensor)
-    memory = native.as_strided(tensor, (held // 2 * 2,), (1,), 0)
-    return native.as_strided(
-        native.view(memory, complex_), shape[:-1], tuple(step // 2 for step in strides[:-1]), offset // 2
-    )
+    place = shape[:-1], tuple(step // 2 for step in strides[:-1]), offset // 2
+    return strided.reinterpreted(tensor, _dtype.of_native(dtype_of(tensor)).to_complex(), place)
 
 
 def _recorded(function, plain, tensor):
@@ -251,11 +244,13 @@ def view_as_complex(input):
 
 @op(view=True, function=False, method=False)
 def _real_part(input):
+    """The real parts of a complex tensor."""
     return strided.select_view(as_real(input), len(shape_of(input)), 0)
 
 
 @op(view=True, function=False, method=False)
 def _imaginary_part(input):
+    """The imaginary parts of a complex tensor."""
     return strided.select_view(as_real(input), len(shape_of(input)), 1)
 
 

@@ -6,7 +6,7 @@ import warnings
 from mindspore import mint
 
 from msadapter.pytorch import _dtype
-from msadapter.pytorch._engine import native, storage
+from msadapter.pytorch._engine import native, storage, strided
 from msadapter.pytorch._engine.native import MsTensor, numel_of, shape_of, strides_of
 from msadapter.pytorch._engine.strided import dense_strides, strided_view
 from msadapter.pytorch._ops.registry import op, retag
@@ -81,30 +81,31 @@ def _reinterpreted(input, dtype):
     own = _dtype.of_native(native.dtype_of(input))
     if own == dtype:
         return alias(input)
-    shape, strides = shape_of(input), strides_of(input)
-    was, is_ = own.itemsize, dtype.itemsize
-    if was != is_:
-        names = f"view {_dtype.SCALAR_NAMES[own]} as {_dtype.SCALAR_NAMES[dtype]} (different element sizes), but got"
-        if not shape:
-            raise RuntimeError(f"self.dim() cannot be 0 to {names.removesuffix(', but got')}")
-        if strides[-1] != 1:
-            raise RuntimeError(f"self.stride(-1) must be 1 to {names} {strides[-1]}")
-        times = is_ // was
-        if times:
-            if shape[-1] % times:
-                raise RuntimeError(f"self.size(-1) must be divisible by {times} to {names} {shape[-1]}")
-            if native.storage_offset(input) % times:
-                raise RuntimeError(
-                    f"self.storage_offset() must be divisible by {times} to {names} {native.storage_offset(input)}"
-                )
-            bad = next((d for d, step in enumerate(strides[:-1]) if step % times), None)
-            if bad is not None:
-                raise RuntimeError(
-                    f"self.stride({bad}) must be divisible by {times} to {names} {strides[bad]}"
-                )
-    result = native.view(native.raw_data(input), _dtype.NATIVE[dtype])
+    shape, strides, offset = strided.geometry(input)
+    if own.itemsize != dtype.itemsize:
+        shape, strides, offset = _resized_elements(own, dtype, shape, strides, offset)
+    result = strided.reinterpreted(native.raw_data(input), dtype, (shape, strides, offset))
     storage.share_version(result, input)
     return retag(result)
+
+
+def _resized_elements(own, dtype, shape, strides, offset):
+    """A geometry in elements of `own`, in elements of `dtype`; the last dimension takes the difference in size."""
+    what = f"view {_dtype.SCALAR_NAMES[own]} as {_dtype.SCALAR_NAMES[dtype]} (different element sizes)"
+    if not shape:
+        raise RuntimeError(f"self.dim() cannot be 0 to {what}")
+    if strides[-1] != 1:
+        raise RuntimeError(f"self.stride(-1) must be 1 to {what}, but got {strides[-1]}")
+    if own.itemsize > dtype.itemsize:
+        times = own.itemsize // dtype.itemsize
+        return (*shape[:-1], shape[-1] * times), (*(s * times for s in strides[:-1]), 1), offset * times
+    times = dtype.itemsize // own.itemsize
+    figures = [("size(-1)", shape[-1]), ("storage_offset()", offset)]
+    figures += [(f"stride({dim})", step) for dim, step in enumerate(strides[:-1])]
+    for name, figure in figures:
+        if figure % times:
+            raise RuntimeError(f"self.{name} must be divisible by {times} to {what}, but got {figure}")
+    return (*shape[:-1], shape[-1] // times), (*(s // times for s in strides[:-1]), 1), offset // times
 
 
 @op(out=False)

@@ -4,7 +4,7 @@ from msadapter.pytorch._engine import native
 from msadapter.pytorch._engine.backward import grad
 from msadapter.pytorch._engine.grad_mode import enable_grad
 from msadapter.pytorch._engine.native import MsTensor
-from msadapter.pytorch._ops.creation import zeros, zeros_like
+from msadapter.pytorch._ops.factories import zeros, zeros_like
 from msadapter.pytorch._ops.joining import stack
 
 

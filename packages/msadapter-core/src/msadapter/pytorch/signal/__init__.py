@@ -1,0 +1,3 @@
+"""torch.signal."""
+
+from msadapter.pytorch.signal import windows  # noqa: F401
