@@ -10,7 +10,7 @@ from msadapter.pytorch._engine.kernel import kernel, on_cpu
 from msadapter.pytorch._engine.native import dtype_of, shape_of
 from msadapter.pytorch._kernels import pooling as arrays
 from msadapter.pytorch._ops.halves import in_float32
-from msadapter.pytorch._ops.registry import op
+from msadapter.pytorch._ops.registry import RECORDS, op
 from msadapter.pytorch._ops.sliding import ints, with_batch
 
 _REASON = "MindSpore's pooling drops NaN, computes float64 in float32, refuses zero-size batches, and differentiates once"
@@ -453,6 +453,7 @@ def _register(rank):
 
 for _rank in (1, 2, 3):
     _register(_rank)
+avg_pool2d = RECORDS["torch.nn.functional", "avg_pool2d"].public
 
 
 @op(name="adaptive_max_pool1d", method=False, out=False)
