@@ -137,6 +137,18 @@ def isfinite(input):
     return ms.mint.isfinite(input)
 
 
+def _isreal(input):
+    return np.isreal(input)
+
+
+@op(out=False)
+@unary(integers=_isreal)
+@on_cpu(elementwise(_isreal, reason="MindSpore has none for the CPU"))
+def isreal(input):
+    """Whether the imaginary part is zero, as a bool tensor."""
+    return ms.ops.isreal(input)
+
+
 @op
 @unary(refuses=no_complex("isposinf does not support complex inputs."))
 def isposinf(input):
