@@ -1,5 +1,6 @@
 """torch.optim: optimizers and learning rate schedules."""
 
+from msadapter.pytorch.optim import lr_scheduler, swa_utils  # noqa: F401
 from msadapter.pytorch.optim._adafactor import Adafactor  # noqa: F401
 from msadapter.pytorch.optim._muon import Muon  # noqa: F401
 from msadapter.pytorch.optim.adadelta import Adadelta  # noqa: F401
