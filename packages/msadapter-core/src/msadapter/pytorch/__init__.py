@@ -13,7 +13,7 @@ from msadapter.pytorch._engine import native as _native  # noqa: E402
 
 _native.configure()
 
-from msadapter.pytorch import _ops, autograd, return_types  # noqa: E402, F401
+from msadapter.pytorch import _ops, autograd, random, return_types  # noqa: E402, F401
 from msadapter.pytorch._device import device, get_default_device, set_default_device  # noqa: E402, F401
 from msadapter.pytorch._dtype import *  # noqa: E402, F403
 from msadapter.pytorch._engine.grad_mode import (  # noqa: E402, F401
@@ -24,6 +24,7 @@ from msadapter.pytorch._engine.grad_mode import (  # noqa: E402, F401
     no_grad,
     set_grad_enabled,
 )
+from msadapter.pytorch._generator import Generator, default_generator  # noqa: E402, F401
 from msadapter.pytorch._memory_format import (  # noqa: E402, F401
     channels_last,
     channels_last_3d,
@@ -46,6 +47,13 @@ from msadapter.pytorch._ops.registry import exports as _exports  # noqa: E402
 from msadapter.pytorch._ops.registry import retag as cast_to_adapter_tensor  # noqa: E402, F401
 from msadapter.pytorch._size import Size  # noqa: E402, F401
 from msadapter.pytorch._tensor import Tensor  # noqa: E402, F401
+from msadapter.pytorch.random import (  # noqa: E402, F401
+    get_rng_state,
+    initial_seed,
+    manual_seed,
+    seed,
+    set_rng_state,
+)
 
 globals().update(_exports("torch"))
 _hide_foreign_methods()
