@@ -13,6 +13,8 @@ from msadapter.pytorch._kernels import sampling
 from msadapter.pytorch._ops.casting import cast
 from msadapter.pytorch._ops.registry import op
 
+_MODES, _PADDINGS = ("bilinear", "nearest", "bicubic"), ("zeros", "border", "reflection")
+
 
 @kernel(
     reason="MindSpore's grid_sample is wrong in float64 and has no bicubic",
@@ -48,11 +50,11 @@ def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corner
 
     Raises ValueError for other modes, RuntimeError for shapes and dtypes that do not fit together.
     """
-    if mode not in ("bilinear", "nearest", "bicubic"):
+    if mode not in _MODES:
         raise ValueError(
             f"nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', but got: '{mode}'"
         )
-    if padding_mode not in ("zeros", "border", "reflection"):
+    if padding_mode not in _PADDINGS:
         raise ValueError(
             "nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or 'reflection', but got: "
             f"'{padding_mode}'"
@@ -147,3 +149,9 @@ def _points(sizes, align_corners, dtype):
         lines.append(line if align_corners else line * (count - 1) / count)
     meshes = np.meshgrid(*lines, indexing="ij")[::-1]
     return np.stack([*(mesh.ravel() for mesh in meshes), np.ones(meshes[0].size)], 1).astype(dtype)
+
+
+@op(method=False, out=False, aliases=("grid_sampler_2d", "grid_sampler_3d"))
+def grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners):
+    """`grid_sample` with its modes by number."""
+    return grid_sample(input, grid, _MODES[interpolation_mode], _PADDINGS[padding_mode], align_corners)
