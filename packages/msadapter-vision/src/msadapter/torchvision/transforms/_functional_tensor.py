@@ -396,3 +396,103 @@ def erase(img, i, j, h, w, v, inplace=False):
     result = img if inplace else img.clone()
     result[..., i : i + h, j : j + w] = v
     return result
+
+
+# --- geometry: the image sampled at the places of a grid --------------------------------------------------------------
+
+
+def affine(img, matrix, interpolation="nearest", fill=None):
+    """`matrix`, six numbers, leads from a place of the result, counted from its middle, to the one in the image."""
+    height, width = img.shape[-2:]
+    return _sampled(img, _affine_grid(img, matrix, width, height), interpolation, fill)
+
+
+def rotate(img, matrix, interpolation="nearest", expand=False, fill=None):
+    height, width = img.shape[-2:]
+    width, height = _size_of_rotated(matrix, width, height) if expand else (width, height)
+    return _sampled(img, _affine_grid(img, matrix, width, height), interpolation, fill)
+
+
+def perspective(img, coeffs, interpolation="bilinear", fill=None):
+    """`coeffs`, eight numbers, lead from a place of the result to the one in the image."""
+    height, width = img.shape[-2:]
+    real = _grid_dtype(img)
+    points = _points(width, height, first_x=0.5, first_y=0.5, real=real)
+    above = np.array(coeffs[:6], real).reshape(2, 3) / np.array([[0.5 * width], [0.5 * height]], real)
+    below = np.array([[*coeffs[6:], 1.0]], real)
+    grid = (points @ above.T) / (points @ below.T) - real(1)
+    return _sampled(img, grid.reshape(height, width, 2), interpolation, fill)
+
+
+def elastic_transform(img, displacement, interpolation="bilinear", fill=None):
+    """`displacement`, shape (1, H, W, 2), is how far from its own place each pixel is taken."""
+    _assert_image_tensor(img)
+    height, width = img.shape[-2:]
+    real = _grid_dtype(img)
+    own = _points(width, height, first_x=(1 - width) / 2, first_y=(1 - height) / 2, real=real)[:, :2]
+    own = (own / np.array([0.5 * width, 0.5 * height], real)).reshape(1, height, width, 2)
+    return _sampled(img, torch.from_numpy(own) + displacement.to(_grid_torch_dtype(img)), interpolation, fill)
+
+
+def _grid_torch_dtype(img):
+    return img.dtype if img.is_floating_point() else torch.float32
+
+
+def _grid_dtype(img):
+    return np.float64 if img.dtype == torch.float64 else np.float32
+
+
+def _points(width, height, first_x, first_y, real):
+    """x, y and 1 of all pixels of an image of that size, from (first_x, first_y) on: shape (width * height, 3)."""
+    y, x = np.meshgrid(np.arange(height) + first_y, np.arange(width) + first_x, indexing="ij")
+    return np.stack([x.ravel(), y.ravel(), np.ones(x.size)], 1).astype(real)
+
+
+def _affine_grid(img, matrix, width, height):
+    """Where in `img`, from -1 to 1, the pixels of a result of that size come from."""
+    rows, columns = img.shape[-2:]
+    real = _grid_dtype(img)
+    points = _points(width, height, first_x=(1 - width) / 2, first_y=(1 - height) / 2, real=real)
+    scaled = np.array(matrix, real).reshape(2, 3) / np.array([[0.5 * columns], [0.5 * rows]], real)
+    return (points @ scaled.T).reshape(height, width, 2)
+
+
+def _size_of_rotated(matrix, width, height):
+    """(width, height) of what holds the corners of the rotated image."""
+    x, y = width * 0.5, height * 0.5
+    corners = np.array([[-x, -y, 1.0], [-x, y, 1.0], [x, y, 1.0], [x, -y, 1.0]], np.float32)
+    moved = corners @ np.array(matrix, np.float32).reshape(2, 3).T + np.array([x, y], np.float32)
+    # Cut to 1e-4 first: a right angle must not become a pixel wider by rounding.
+    high, low = (
+        np.trunc(values / np.float32(1e-4)) * np.float32(1e-4) for values in (moved.max(0), moved.min(0))
+    )
+    return tuple((np.ceil(high) - np.floor(low)).astype(int).tolist())
+
+
+def _sampled(img, grid, interpolation, fill):
+    """`img` at the places of `grid`; what lies outside is `fill`, None for black."""
+    _assert_image_tensor(img)
+    if interpolation not in ("nearest", "bilinear"):
+        raise ValueError(f"Interpolation mode '{interpolation}' is unsupported with Tensor input")
+    channels = get_dimensions(img)[0]
+    if isinstance(fill, (tuple, list)) and len(fill) not in (1, channels):
+        raise ValueError(
+            "The number of elements in 'fill' cannot broadcast to match the number of channels of the image "
+            f"({len(fill)} != {channels})"
+        )
+    grid = torch.from_numpy(grid)[None] if isinstance(grid, np.ndarray) else grid
+
+    def sampled(images):
+        grids = grid.to(images.dtype).expand(images.shape[0], *grid.shape[1:])
+        if fill is None:
+            return F.grid_sample(images, grids, mode=interpolation, align_corners=False)
+        ones = torch.ones_like(images[:, :1])
+        result = F.grid_sample(torch.cat([images, ones], 1), grids, mode=interpolation, align_corners=False)
+        inside = result[:, -1:]
+        values = list(fill) if isinstance(fill, (tuple, list)) else [float(fill)]
+        filled = torch.tensor(values, dtype=images.dtype).reshape(1, -1, 1, 1)
+        if interpolation == "nearest":
+            return torch.where(inside < 0.5, filled, result[:, :-1])
+        return result[:, :-1] * inside + (1.0 - inside) * filled
+
+    return _on_floats(img, sampled)

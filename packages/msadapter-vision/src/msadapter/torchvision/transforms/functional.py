@@ -1,5 +1,6 @@
 """The image operations: each takes a Pillow image or a tensor of shape (..., C, H, W) and gives its own kind back."""
 
+import math
 import numbers
 import sys
 import warnings
@@ -334,6 +335,130 @@ def five_crop(img, size):
 def ten_crop(img, size, vertical_flip=False):
     """`five_crop` of the image and of its mirror image (upside down with `vertical_flip`)."""
     return five_crop(img, size) + five_crop(vflip(img) if vertical_flip else hflip(img), size)
+
+
+# --- geometry ---------------------------------------------------------------------------------------------------------
+
+
+def _get_inverse_affine_matrix(center, angle, translate, scale, shear, inverted=True):
+    """The six numbers that lead from a place of the result to the one in the image (with `inverted=False`, back).
+
+    The way there: move the centre to the origin, shear, rotate, scale, and move to the centre plus `translate`.
+    """
+    turn, (shear_x, shear_y) = math.radians(angle), map(math.radians, shear)
+    (centre_x, centre_y), (move_x, move_y) = center, translate
+    a = math.cos(turn - shear_y) / math.cos(shear_y)
+    b = -math.cos(turn - shear_y) * math.tan(shear_x) / math.cos(shear_y) - math.sin(turn)
+    c = math.sin(turn - shear_y) / math.cos(shear_y)
+    d = -math.sin(turn - shear_y) * math.tan(shear_x) / math.cos(shear_y) + math.cos(turn)
+    if inverted:  # the determinant of the four is 1
+        a, b, c, d = (value / scale for value in (d, -b, -c, a))
+        from_x, from_y, to_x, to_y = centre_x + move_x, centre_y + move_y, centre_x, centre_y
+    else:
+        a, b, c, d = (value * scale for value in (a, b, c, d))
+        from_x, from_y, to_x, to_y = centre_x, centre_y, centre_x + move_x, centre_y + move_y
+    return [a, b, to_x - a * from_x - b * from_y, c, d, to_y - c * from_x - d * from_y]
+
+
+def _from_the_middle(center, img):
+    """A centre, counted from the corner or None, counted from the middle of the image."""
+    _, height, width = get_dimensions(img)
+    return [0.0, 0.0] if center is None else [center[0] - width * 0.5, center[1] - height * 0.5]
+
+
+def rotate(img, angle, interpolation=InterpolationMode.NEAREST, expand=False, center=None, fill=None):
+    """`img` turned counter-clockwise by `angle` degrees around `center`, (x, y), by default its middle.
+
+    Args:
+        expand: whether the result is large enough for all of it; for the default centre.
+        fill: the value outside of the image, or one per channel.
+
+    Raises TypeError or ValueError for other kinds of argument.
+    """
+    interpolation = _checked_mode(interpolation)
+    _check_is(angle, (int, float), "angle should be int or float")
+    if center is not None:
+        _check_is(center, (list, tuple), "center should be a sequence")
+    if not isinstance(img, torch.Tensor):
+        return F_pil.rotate(img, angle, pil_modes_mapping[interpolation], expand, center, fill)
+    # Counted from the middle, the way back of a clockwise turn.
+    matrix = _get_inverse_affine_matrix(_from_the_middle(center, img), -angle, [0.0, 0.0], 1.0, [0.0, 0.0])
+    return F_t.rotate(img, matrix, interpolation.value, expand, fill)
+
+
+def affine(
+    img, angle, translate, scale, shear, interpolation=InterpolationMode.NEAREST, fill=None, center=None
+):
+    """`img` turned clockwise by `angle` degrees around `center`, scaled, sheared by `shear` degrees (x, or x and y), and
+    moved by `translate`, (x, y) in pixels. Raises TypeError or ValueError for other kinds of argument."""
+    interpolation = _checked_mode(interpolation)
+    _check_is(angle, (int, float), "angle should be int or float")
+    _check_is(translate, (list, tuple), "translate should be a sequence")
+    _check_is(
+        shear,
+        (numbers.Number, list, tuple),
+        "shear should be either a single value or a sequence of two values",
+    )
+    if len(translate) != 2:
+        raise ValueError(f"Argument translate should be a sequence of length 2. Received: {translate}")
+    if scale <= 0.0:
+        raise ValueError(f"Argument scale should be positive. Received: {scale}")
+    shear = [shear, 0.0] if isinstance(shear, numbers.Number) else list(shear) * (2 if len(shear) == 1 else 1)
+    if len(shear) != 2:
+        raise ValueError(f"Shear should be a sequence containing two values. Got {shear}")
+    if center is not None:
+        _check_is(center, (list, tuple), "center should be a sequence")
+    if not isinstance(img, torch.Tensor):
+        _, height, width = get_dimensions(img)
+        around = [width * 0.5, height * 0.5] if center is None else center
+        matrix = _get_inverse_affine_matrix(around, angle, translate, scale, shear)
+        return F_pil.affine(img, matrix, pil_modes_mapping[interpolation], fill)
+    matrix = _get_inverse_affine_matrix(_from_the_middle(center, img), angle, translate, scale, shear)
+    return F_t.affine(img, matrix, interpolation.value, fill)
+
+
+def _check_is(value, kinds, rule):
+    if not isinstance(value, kinds):
+        raise TypeError(f"Argument {rule}. Received: {type(value).__name__}")
+
+
+def _get_perspective_coeffs(startpoints, endpoints):
+    """The eight numbers that lead from `endpoints` to `startpoints`, four corners (x, y) each."""
+    rows = []
+    for (from_x, from_y), (to_x, to_y) in zip(endpoints, startpoints):
+        rows.append([from_x, from_y, 1, 0, 0, 0, -to_x * from_x, -to_x * from_y])
+        rows.append([0, 0, 0, from_x, from_y, 1, -to_y * from_x, -to_y * from_y])
+    targets = np.array(startpoints, np.float64).reshape(8)
+    solution = np.linalg.lstsq(np.array(rows, np.float64), targets, rcond=None)[0]
+    return solution.astype(np.float32).tolist()
+
+
+def perspective(img, startpoints, endpoints, interpolation=InterpolationMode.BILINEAR, fill=None):
+    """`img` with its four corners `startpoints` moved to `endpoints`; both (x, y), from top left clockwise."""
+    interpolation = _checked_mode(interpolation)
+    coeffs = _get_perspective_coeffs(startpoints, endpoints)
+    if not isinstance(img, torch.Tensor):
+        return F_pil.perspective(img, coeffs, pil_modes_mapping[interpolation], fill)
+    return F_t.perspective(img, coeffs, interpolation.value, fill)
+
+
+def elastic_transform(img, displacement, interpolation=InterpolationMode.BILINEAR, fill=None):
+    """Each pixel of `img` taken from where `displacement`, a tensor of shape (1, H, W, 2), leads from its own place.
+
+    Raises TypeError for anything but a tensor, ValueError for another shape.
+    """
+    interpolation = _checked_mode(interpolation)
+    _check_is(displacement, torch.Tensor, "displacement should be a Tensor")
+    if not isinstance(img, torch.Tensor) and not _is_pil_image(img):
+        raise TypeError(f"img should be PIL Image or Tensor. Got {type(img)}")
+    pixels = img if isinstance(img, torch.Tensor) else pil_to_tensor(img)
+    expected = (1, *pixels.shape[-2:], 2)
+    if tuple(displacement.shape) != expected:
+        raise ValueError(
+            f"Argument displacement shape should be {expected}, but given {tuple(displacement.shape)}"
+        )
+    result = F_t.elastic_transform(pixels, displacement, interpolation.value, fill)
+    return result if pixels is img else to_pil_image(result, mode=img.mode)
 
 
 # --- light and colour -------------------------------------------------------------------------------------------------

@@ -9,6 +9,12 @@ import msadapter.pytorch as torch
 from msadapter.pytorch.nn import Module
 from msadapter.torchvision.transforms import functional as F
 from msadapter.torchvision.transforms._drawing import below, log_uniform, size_pair, uniform
+from msadapter.torchvision.transforms._geometry import (
+    ElasticTransform,
+    RandomAffine,
+    RandomPerspective,
+    RandomRotation,
+)
 from msadapter.torchvision.transforms._photometric import (
     ColorJitter,
     GaussianBlur,
@@ -24,7 +30,7 @@ from msadapter.torchvision.transforms._photometric import (
     RandomSolarize,
     RandomVerticalFlip,
 )
-from msadapter.torchvision.transforms.functional import InterpolationMode, _interpolation_modes_from_int
+from msadapter.torchvision.transforms.functional import InterpolationMode, _checked_mode
 
 __all__ = [
     "Compose",
@@ -48,8 +54,11 @@ __all__ = [
     "TenCrop",
     "LinearTransformation",
     "ColorJitter",
+    "RandomRotation",
+    "RandomAffine",
     "Grayscale",
     "RandomGrayscale",
+    "RandomPerspective",
     "RandomErasing",
     "GaussianBlur",
     "InterpolationMode",
@@ -59,6 +68,7 @@ __all__ = [
     "RandomAdjustSharpness",
     "RandomAutocontrast",
     "RandomEqualize",
+    "ElasticTransform",
 ]
 
 
@@ -277,7 +287,7 @@ class Resize(Module):
             raise ValueError(f"If size is a sequence, it should have 1 or 2 values. Received: {size}")
         self.size = size
         self.max_size = max_size
-        self.interpolation = _mode(interpolation)
+        self.interpolation = _checked_mode(interpolation)
         self.antialias = antialias
 
     def forward(self, img):
@@ -288,10 +298,6 @@ class Resize(Module):
             f"{type(self).__name__}(size={self.size}, interpolation={self.interpolation.value}, "
             f"max_size={self.max_size}, antialias={self.antialias})"
         )
-
-
-def _mode(interpolation):
-    return _interpolation_modes_from_int(interpolation) if isinstance(interpolation, int) else interpolation
 
 
 class CenterCrop(Module):
@@ -397,7 +403,7 @@ class RandomResizedCrop(Module):
                 raise TypeError(f"{name} should be a sequence. Received: {type(values).__name__}")
         self.scale = scale
         self.ratio = ratio
-        self.interpolation = _mode(interpolation)
+        self.interpolation = _checked_mode(interpolation)
         self.antialias = antialias
 
     @staticmethod
