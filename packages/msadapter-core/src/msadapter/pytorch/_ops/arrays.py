@@ -19,6 +19,11 @@ def is_half(array):
     return array.dtype.itemsize == 2 and array.dtype.kind in "fV"
 
 
+def as_bits(array):
+    """bfloat16 as uint16, for moving elements about: a mask reads MindSpore's bfloat16 arrays wrongly in NumPy."""
+    return array.view(np.uint16) if array.dtype.kind == "V" else array
+
+
 def is_floating(array):
     """Whether the array is floating point or complex."""
     return array.dtype.kind in "fVc"

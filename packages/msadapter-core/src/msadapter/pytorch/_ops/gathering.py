@@ -111,7 +111,8 @@ def masked_select(input, mask):
     if not ON_CPU:
         return mint.masked_select(input, mask)
     shape = broadcast(shape_of(input), shape_of(mask))
-    return read(input.expand(shape).reshape(-1), Slices(places_of(mask, shape), 0))
+    input = input if shape == shape_of(input) else input.expand(shape)
+    return read(input.reshape(-1), Slices(places_of(mask, shape), 0))
 
 
 def places_of(mask, shape):

@@ -63,16 +63,17 @@ def _check_bins(bins, dimension=0):
 
 @kernel(reason="MindSpore's histc has no float64, and counts zero elements as junk")
 def _histc(input, bins, low, high):
-    values = wide(input).reshape(-1)
+    values = input.reshape(-1)
     if low == high and values.size:
         low, high = float(values.min()), float(values.max())
     if low == high:
         low, high = low - 1, high + 1
     if not (math.isfinite(low) and math.isfinite(high)):
         raise RuntimeError(f"torch.histc: range of [{low:g}, {high:g}] is not finite")
-    values = values[(values >= low) & (values <= high)]
-    kind = values.dtype.type
-    places = ((values - kind(low)) * kind(bins) / (kind(high) - kind(low))).astype(np.int64)
+    # In the precision of the input, halves included, as PyTorch does.
+    start, end, count = (np.asarray(v).astype(input.dtype) for v in (low, high, bins))
+    values = values[np.flatnonzero((values >= start) & (values <= end))]
+    places = ((values - start) * count / (end - start)).astype(np.int64)
     return np.bincount(np.minimum(places, bins - 1), minlength=bins).astype(input.dtype)
 
 

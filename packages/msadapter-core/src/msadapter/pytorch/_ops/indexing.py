@@ -21,6 +21,7 @@ from msadapter.pytorch._engine.native import (
 )
 from msadapter.pytorch._kernels.selections import Masked, Points, Slices
 from msadapter.pytorch._ops import casting
+from msadapter.pytorch._ops.arrays import as_bits
 from msadapter.pytorch._ops.registry import PLAIN, op, retag
 from msadapter.pytorch._ops.selecting import accumulated, read, written
 from msadapter.pytorch._ops.shapes import broadcast
@@ -411,7 +412,7 @@ def _is_plain_write(target, value):
 def _write_plainly(target, selection, value):
     """Write into the memory of `target`, where no graph has to know of it."""
     storage.check_no_overlap(target)
-    array, values = storage.array_over(target), storage.read_only_use(value)
+    array, values = as_bits(storage.array_over(target)), as_bits(storage.read_only_use(value))
     selection.write(array, values.copy() if np.may_share_memory(array, values) else values)
     storage.advance_version(target)
     root = views.base_of(target)

@@ -263,4 +263,4 @@ def sum_to_size(input, *size):
         fits = False
     if not fits:
         raise RuntimeError(f"size {{{list(size)}}} is not expandable to size {{{list(own)}}}.")
-    return sum_to_shape(input, size)
+    return sum_to_shape(input, size) if size else sum(input)

@@ -276,7 +276,9 @@ def index_fill(input, dim, index, value):
     dim = wrap_dim(to_int(dim), len(shape))
     size = shape[dim] if shape else 1
     values = index_values(index).reshape(-1)
-    check_range(np.where(values < 0, values + size, values), dim, size, IndexError)
+    if values.size and not (-size <= values.min() and values.max() < size):
+        bad = int(values[(values < -size) | (values >= size)][0])
+        raise IndexError(f"index {bad} is out of bounds for dimension {dim} with size {size}")
     if not isinstance(value, MsTensor):
         if isinstance(value, complex) and not dtype.is_complex:
             raise RuntimeError(
@@ -288,7 +290,7 @@ def index_fill(input, dim, index, value):
             "index_fill_ only supports a 0-dimensional value tensor, but got tensor with "
             f"{len(shape_of(value))} dimension(s)."
         )
-    selection = Slices(np.where(values < 0, values + size, values), dim)
+    selection = Slices(np.unique(np.where(values < 0, values + size, values)), dim)
     if not shape:
         return written(input.reshape(1), cast(value, dtype), selection).reshape(())
     return written(input, cast(value, dtype), selection)
@@ -357,4 +359,5 @@ def masked_scatter(input, mask, source):
             f"Number of elements of source < number of ones in mask. Received: {numel_of(source)} and {places.size}"
         )
     values = source.reshape(-1)[: places.size]
-    return written(input.expand(shape).reshape(-1), values, Slices(places, 0)).reshape(shape)
+    input = input if shape == shape_of(input) else input.expand(shape)
+    return written(input.reshape(-1), values, Slices(places, 0)).reshape(shape)

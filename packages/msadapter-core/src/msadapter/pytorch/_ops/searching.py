@@ -1,5 +1,7 @@
 """Places in sorted sequences, membership, and distinct elements."""
 
+import math
+
 import numpy as np
 
 from msadapter.pytorch import _dtype
@@ -147,7 +149,7 @@ def _distinct(input, dim, in_order):
     """
     refuse(input, "c", "unique")
     rows = input.reshape(-1, 1) if dim is None else np.moveaxis(input, dim, 0)
-    keys = wide(rows.reshape(len(rows), -1))
+    keys = wide(rows.reshape(len(rows), math.prod(rows.shape[1:])))
     if in_order:
         order = np.arange(len(rows))
     elif keys.shape[1] == 1:

@@ -7,7 +7,7 @@ from msadapter.pytorch._engine import storage
 from msadapter.pytorch._engine.kernel import kernel
 from msadapter.pytorch._engine.native import dtype_of, shape_of
 from msadapter.pytorch._kernels.selections import Along
-from msadapter.pytorch._ops.arrays import wide
+from msadapter.pytorch._ops.arrays import as_bits, wide
 from msadapter.pytorch._ops.creation import from_array
 from msadapter.pytorch._ops.shapes import to_int, wrap_dim
 
@@ -16,7 +16,7 @@ _LONG, _INT = _dtype.NATIVE[_dtype.int64], _dtype.NATIVE[_dtype.int32]
 
 @kernel(reason="MindSpore takes 60 us to 10 ms for an index array, and accepts or drops indices out of range")
 def read(input, selection):
-    return selection.read(input)
+    return selection.read(as_bits(input)).view(input.dtype)
 
 
 @read.gradient
@@ -47,7 +47,7 @@ def _(ctx, grad):
 @kernel(reason="MindSpore's indexed writes rebind the storage, so that views go stale")
 def written(input, values, selection):
     result = np.array(input, order="C")
-    selection.write(result, values)
+    selection.write(as_bits(result), as_bits(values))
     return result
 
 
