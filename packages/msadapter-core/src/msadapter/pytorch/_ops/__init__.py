@@ -6,6 +6,7 @@ from msadapter.pytorch._ops import (  # noqa: F401
     binary,
     choosing,
     comparison,
+    contractions,
     conversion,
     convolution,
     copies,

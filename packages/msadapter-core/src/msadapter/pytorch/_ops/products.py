@@ -1,6 +1,7 @@
 """Matrix products of tensors of one dtype: matmul and its kin, linear layers."""
 
 import functools
+import math
 
 import mindspore as ms
 import numpy as np
@@ -106,7 +107,7 @@ def _folded(left, right):
     """A batch of matrices times one matrix is one product of a taller matrix."""
     shape = shape_of(left)
     if len(shape) > 2 and len(shape_of(right)) == 2:
-        flat = _multiply(left.reshape(-1, shape[-1]), right)
+        flat = _multiply(left.reshape(math.prod(shape[:-1]), shape[-1]), right)
         return flat.reshape(shape[:-1] + shape_of(right)[-1:])
     return _multiply(left, right)
 
@@ -115,7 +116,7 @@ def _check_inner(a, b):
     if a[-1] != b[-2]:
         if len(a) > 2 and len(b) > 2:
             raise RuntimeError(f"Expected size for first two dimensions of batch2 tensor to be: [{b[0]}, {a[-1]}] but got: [{b[0]}, {b[-2]}].")  # fmt: skip
-        rows = a[-2] if len(a) == 2 else int(np.prod(a[:-1]))
+        rows = a[-2] if len(a) == 2 else math.prod(a[:-1])
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({rows}x{a[-1]} and {b[-2]}x{b[-1]})")
 
 
@@ -179,11 +180,11 @@ def linear(input, weight, bias=None):
         result = matmul.record.body(input, weight)
         return result if bias is None else result + bias
     if not own or own[-1] != rows[1]:
-        lead = int(np.prod(own[:-1]))
+        lead = math.prod(own[:-1])
         raise RuntimeError(
             f"mat1 and mat2 shapes cannot be multiplied ({lead}x{own[-1] if own else 1} and {rows[1]}x{rows[0]})"
         )
-    flat = input if len(own) == 2 else input.reshape(-1, own[-1])
+    flat = input if len(own) == 2 else input.reshape(math.prod(own[:-1]), own[-1])
     dtype = dtype_of(input)
     if ON_CPU and not ((dtype is _F32 or dtype is _F64) and numel_of(flat) and numel_of(weight)):
         result = _matmul_arrays(flat, weight.t())
