@@ -9,6 +9,10 @@ import math
 
 import numpy as np
 
+from msadapter.pytorch._kernels import parallel
+
+_PIECE = 1 << 16  # elements: a smaller piece is not worth a thread
+
 
 def pooled_size(size, kernel, stride, padding, dilation=1, ceil_mode=False):
     """How many windows fit along one dimension; PyTorch drops a last one that would start in the right padding."""
@@ -56,17 +60,35 @@ def max_pool(input, kernel, stride, padding, dilation, ceil_mode):
     NaN is the largest, the first of equals wins. `flat_places` turns winners into PyTorch's indices.
     """
     out = _out_sizes(input.shape[2:], kernel, stride, padding, dilation, ceil_mode)
+    best = np.empty(input.shape[:2] + out, input.dtype)
+    winner = np.empty(best.shape, np.uint8 if math.prod(kernel) <= 256 else np.int32)
+    first = _first_inside(out, kernel, stride, padding, dilation)
+
+    def fill(start, stop):
+        winner[start:stop] = first
+        _take_maxima(
+            input[start:stop], best[start:stop], winner[start:stop], kernel, stride, padding, dilation
+        )
+
+    parallel.run(fill, len(input), _grain(input))
+    return best, winner
+
+
+def _grain(array):
+    """How many samples make a piece worth a thread of its own."""
+    return 1 + _PIECE * len(array) // max(array.size, 1)
+
+
+def _take_maxima(input, best, winner, kernel, stride, padding, dilation):
+    """Fill `best` with the maxima of the windows, and `winner`, which holds where each window begins."""
+    out = best.shape[2:]
     lowest = -np.inf if input.dtype.kind == "f" else np.iinfo(input.dtype).min
     padded = _padded(input, out, kernel, stride, padding, dilation, lowest)
-    winner = np.empty(input.shape[:2] + out, np.uint8 if math.prod(kernel) <= 256 else np.int32)
-    winner[...] = _first_inside(out, kernel, stride, padding, dilation)
-    if padded is input:
-        best = padded[next(_taps(out, kernel, stride, dilation))[1]].copy()
-    else:
-        best = np.full(winner.shape, lowest, input.dtype)
+    begins_inside = padded is input
+    best[...] = padded[next(_taps(out, kernel, stride, dilation))[1]] if begins_inside else lowest
     with_nan = input.dtype.kind == "f" and bool(np.isnan(input).any())
     for number, (_, place) in enumerate(_taps(out, kernel, stride, dilation)):
-        if number == 0 and padded is input:
+        if number == 0 and begins_inside:
             continue
         candidate = padded[place]
         better = candidate > best
@@ -74,7 +96,6 @@ def max_pool(input, kernel, stride, padding, dilation, ceil_mode):
             better = (better | np.isnan(candidate)) & ~np.isnan(best)
         np.copyto(best, candidate, where=better)
         np.copyto(winner, number, where=better)
-    return best, winner
 
 
 def _first_inside(out, kernel, stride, padding, dilation):
@@ -116,8 +137,13 @@ def max_pool_gradient(grad, winner, spatial, kernel, stride, padding, dilation):
         for o, s, d, k, p, n in zip(out, stride, dilation, kernel, padding, spatial, strict=True)
     ]
     padded = np.zeros((*grad.shape[:2], *reach), grad.dtype)
-    for number, (_, place) in enumerate(_taps(out, kernel, stride, dilation)):
-        padded[place] += np.where(winner == number, grad, grad.dtype.type(0))
+
+    def add(start, stop):
+        part, own, where = padded[start:stop], grad[start:stop], winner[start:stop]
+        for number, (_, place) in enumerate(_taps(out, kernel, stride, dilation)):
+            part[place] += np.where(where == number, own, grad.dtype.type(0))
+
+    parallel.run(add, len(grad), _grain(grad))
     return padded[(..., *(slice(p, p + n) for p, n in zip(padding, spatial, strict=True)))]
 
 
