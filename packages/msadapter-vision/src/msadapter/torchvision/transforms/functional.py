@@ -423,14 +423,17 @@ def _check_is(value, kinds, rule):
 
 
 def _get_perspective_coeffs(startpoints, endpoints):
-    """The eight numbers that lead from `endpoints` to `startpoints`, four corners (x, y) each."""
+    """The eight numbers that lead from `endpoints` to `startpoints`, four corners (x, y) each; ValueError for others."""
+    if len(startpoints) != 4 or len(endpoints) != 4:
+        raise ValueError(
+            f"Please provide exactly four corners, got {len(startpoints)} startpoints and {len(endpoints)} endpoints."
+        )
     rows = []
     for (from_x, from_y), (to_x, to_y) in zip(endpoints, startpoints):
         rows.append([from_x, from_y, 1, 0, 0, 0, -to_x * from_x, -to_x * from_y])
         rows.append([0, 0, 0, from_x, from_y, 1, -to_y * from_x, -to_y * from_y])
     targets = np.array(startpoints, np.float64).reshape(8)
-    solution = np.linalg.lstsq(np.array(rows, np.float64), targets, rcond=None)[0]
-    return solution.astype(np.float32).tolist()
+    return np.linalg.solve(np.array(rows, np.float64), targets).astype(np.float32).tolist()
 
 
 def perspective(img, startpoints, endpoints, interpolation=InterpolationMode.BILINEAR, fill=None):
