@@ -102,6 +102,7 @@ def rgb_to_grayscale(img, num_output_channels=1):
 
 def _blend(img, other, ratio):
     """`ratio` of one image and the rest of the other, within the range of the dtype."""
+    ratio = float(ratio)  # an integer would multiply bytes in bytes
     return (ratio * img + (1.0 - ratio) * other).clamp(0, _max_value(img.dtype)).to(img.dtype)
 
 
