@@ -1,7 +1,5 @@
 """torch.nn.Parameter: a tensor that is also a MindSpore Parameter, so that native optimizers and Cells take it."""
 
-import copy
-
 import numpy as np
 
 from msadapter.pytorch import _dtype
@@ -93,10 +91,9 @@ class Parameter(Tensor, MsParameter, metaclass=_ParameterMeta):
     def __deepcopy__(self, memo):
         if id(self) in memo:
             return memo[id(self)]
+        # Unlike a plain tensor's, the copy of a parameter has no gradient.
         result = type(self)._wrap(self.data.clone(), self.requires_grad, self.name)
         memo[id(self)] = result
-        if self.grad is not None:
-            result.grad = copy.deepcopy(self.grad, memo)
         return result
 
     def _user_attributes(self):

@@ -124,6 +124,11 @@ def state_of(module):
 
 def new(cls):
     """A fresh instance of a Module class: a Cell of MindSpore, before any `__init__` ran."""
+    abstract = getattr(cls, "__abstractmethods__", None)
+    if abstract:  # object.__new__ would say so
+        raise TypeError(
+            f"Can't instantiate abstract class {cls.__name__} with abstract methods {', '.join(sorted(abstract))}"
+        )
     module = NativeCell.__new__(cls)
     NativeCell.__init__(module, f"{cls.__module__}.{cls.__qualname__}")
     module._cell_state = None
