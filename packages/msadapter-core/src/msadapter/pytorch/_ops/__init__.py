@@ -12,6 +12,7 @@ from msadapter.pytorch._ops import (  # noqa: F401
     copies,
     creation,
     cross_entropy,
+    ctc,
     cumulative,
     distances,
     elementary,
