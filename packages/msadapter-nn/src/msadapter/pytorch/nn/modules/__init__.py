@@ -1,5 +1,27 @@
 """The layers, one file per family as in PyTorch."""
 
+from msadapter.pytorch.nn.modules import (
+    activation,
+    batchnorm,
+    channelshuffle,
+    container,
+    conv,
+    distance,
+    dropout,
+    flatten,
+    fold,
+    instancenorm,
+    linear,
+    loss,
+    module,
+    normalization,
+    padding,
+    pixelshuffle,
+    pooling,
+    sparse,
+    transformer,
+    upsampling,
+)
 from msadapter.pytorch.nn.modules.activation import *  # noqa: F403
 from msadapter.pytorch.nn.modules.batchnorm import *  # noqa: F403
 from msadapter.pytorch.nn.modules.channelshuffle import *  # noqa: F403
@@ -20,3 +42,28 @@ from msadapter.pytorch.nn.modules.pooling import *  # noqa: F403
 from msadapter.pytorch.nn.modules.sparse import *  # noqa: F403
 from msadapter.pytorch.nn.modules.transformer import *  # noqa: F403
 from msadapter.pytorch.nn.modules.upsampling import *  # noqa: F403
+
+_FAMILIES = (
+    activation,
+    batchnorm,
+    channelshuffle,
+    container,
+    conv,
+    distance,
+    dropout,
+    flatten,
+    fold,
+    instancenorm,
+    linear,
+    loss,
+    module,
+    normalization,
+    padding,
+    pixelshuffle,
+    pooling,
+    sparse,
+    transformer,
+    upsampling,
+)
+# Named, so that `import *` brings the layers and not the files.
+__all__ = [name for family in _FAMILIES for name in family.__all__]
