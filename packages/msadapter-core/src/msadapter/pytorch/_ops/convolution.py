@@ -16,6 +16,14 @@ from msadapter.pytorch._ops.sliding import ints, with_batch
 _INT64 = _dtype.NATIVE[_dtype.int64]
 _REASON = "MindSpore's convolution is 50 to 90 times slower than PyTorch's, and has no float64, bfloat16 or integers"
 
+_FACTS = {
+    "namespace": "torch.nn.functional",
+    "also": ("torch",),
+    "method": False,
+    "out": False,
+    "node": "ConvolutionBackward0",
+}
+
 # --- three faces of one trilinear form, the gradient of each written in the other two --------------------------------
 # A plan is (stride, padding, dilation, groups) with a number per dimension, and for the padding a pair (before, after).
 
@@ -308,17 +316,11 @@ def _lengthened(input, steps):
 def _register(rank):
     dims = ", ".join("DHW"[3 - rank :])
 
-    @op(name=f"conv{rank}d", namespace="torch.nn.functional", also=("torch",), method=False, out=False)
+    @op(name=f"conv{rank}d", **_FACTS)
     def conv(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
         return _convolve(rank, input, weight, bias, stride, padding, dilation, groups)
 
-    @op(
-        name=f"conv_transpose{rank}d",
-        namespace="torch.nn.functional",
-        also=("torch",),
-        method=False,
-        out=False,
-    )
+    @op(name=f"conv_transpose{rank}d", **_FACTS)
     def conv_transpose(input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1):
         return _convolve_transposed(
             rank, input, weight, bias, stride, padding, output_padding, groups, dilation

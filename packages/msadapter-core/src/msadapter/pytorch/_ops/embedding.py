@@ -191,7 +191,7 @@ def _check_bag_arguments(input, weight, weights, mode, scale_grad_by_freq, spars
         )
 
 
-@op(namespace="torch.nn.functional", method=False, out=False)
+@op(namespace="torch.nn.functional", method=False, out=False, node="EmbeddingBagBackward0")
 def embedding_bag(
     input,
     weight,

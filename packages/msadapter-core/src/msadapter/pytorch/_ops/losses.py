@@ -63,7 +63,7 @@ def _weighted(losses, weight, reduction):
     return losses.sum() / weight.sum() if reduction == "mean" else reduced(losses, reduction)
 
 
-@_loss
+@_loss(node="MseLossBackward0")
 def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
     """The squared differences, each times `weight`, and their mean or sum."""
     reduction = chosen_reduction(reduction, size_average, reduce)
@@ -82,7 +82,7 @@ def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", wei
     return _weighted(_difference(input, target, weight).abs(), weight, reduction)
 
 
-@_loss
+@_loss(node="SmoothL1LossBackward0")
 def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mean", beta=1.0):
     """Squared differences over `2 * beta` up to `beta`, absolute ones less `beta / 2` beyond, and their mean or sum."""
     reduction = chosen_reduction(reduction, size_average, reduce)
@@ -95,7 +95,7 @@ def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mea
     return reduced(size, reduction)
 
 
-@_loss
+@_loss(node="HuberLossBackward0")
 def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
     """Half the squared differences up to `delta`, `delta` times (absolute ones less `delta / 2`) beyond."""
     reduction = chosen_reduction(reduction)
@@ -129,7 +129,7 @@ def _(ctx, grad):
     return for_input, grad * ((-input).log1p() - input.log()) if ctx.needs[1] else None
 
 
-@_loss
+@_loss(node="BinaryCrossEntropyBackward0")
 def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
     """The cross-entropy of probabilities `input` with probabilities `target` of the same shape.
 
@@ -175,7 +175,7 @@ def _(ctx, grad):
     )
 
 
-@_loss
+@_loss(node="BinaryCrossEntropyWithLogitsBackward0")
 def binary_cross_entropy_with_logits(
     input, target, weight=None, size_average=None, reduce=None, reduction="mean", pos_weight=None
 ):
@@ -279,7 +279,7 @@ def hinge_embedding_loss(input, target, margin=1.0, size_average=None, reduce=No
     return reduced(short + input.where(target != -1, zero), reduction)
 
 
-@_loss
+@_loss(node="SoftMarginLossBackward0")
 def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
     """`log(1 + exp(-target * input))` for targets of 1 and -1."""
     reduction = chosen_reduction(reduction, size_average, reduce)
@@ -374,7 +374,7 @@ def _as_batch(name, input, target, with_classes):
     return input.reshape((rows, x[-1])), target.reshape((rows, -1))
 
 
-@_loss
+@_loss(node="MultiMarginLossBackward0")
 def multi_margin_loss(
     input, target, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction="mean"
 ):
@@ -399,7 +399,7 @@ def multi_margin_loss(
     return reduced(result.reshape(()) if unbatched else result, reduction)
 
 
-@_loss
+@_loss(node="MultilabelMarginLossBackward0")
 def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
     """How far classes of `input` [N, C] come within 1 of those in `target` [N, C], a list of classes ended by -1."""
     reduction = chosen_reduction(reduction, size_average, reduce)

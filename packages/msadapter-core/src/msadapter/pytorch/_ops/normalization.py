@@ -198,7 +198,7 @@ def _layer_norm(input, normalized_shape, weight, bias, eps):
     return _over(input, weight, bias, tuple(range(len(lead), rank)), eps)
 
 
-@op(**_FUNCTIONAL)
+@op(**_FUNCTIONAL, node="NativeLayerNormBackward0")
 def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
     """`input` normalized over its last dimensions, those of `normalized_shape`, then times `weight` plus `bias`.
 
@@ -245,7 +245,7 @@ def _group_norm(input, num_groups, weight, bias, eps):
     return result.reshape(shape), mean.reshape((rows, num_groups)), var.reshape((rows, num_groups))
 
 
-@op(**_FUNCTIONAL)
+@op(**_FUNCTIONAL, node="NativeGroupNormBackward0")
 def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):
     """`input` [N, C, ...] normalized over each of `num_groups` groups of channels, then times `weight` [C] plus `bias`.
 
@@ -311,7 +311,7 @@ def _batch_norm(input, running_mean, running_var, weight, bias, training, moment
     return result, mean, var
 
 
-@op(**_FUNCTIONAL)
+@op(**_FUNCTIONAL, node="NativeBatchNormBackward0")
 def batch_norm(
     input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-5
 ):

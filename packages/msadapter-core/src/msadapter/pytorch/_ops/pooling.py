@@ -390,6 +390,16 @@ def _lp_pool_of(rank, input, norm_type, kernel_size, stride, ceil_mode):
     return (means.sign() * means.abs().relu() * math.prod(size)).pow(1.0 / norm_type)
 
 
+def _node(name):
+    """PyTorch's name of the graph node of an operator on images or volumes; lines are views of images there."""
+    if not name.removesuffix("_with_indices").endswith(("2d", "3d")) or name.startswith("lp_"):
+        return None
+    words = name.removesuffix("_with_indices").split("_")
+    if words[0] == "max" and words[1].startswith("pool"):
+        words += ["with", "indices"]
+    return "".join(w.capitalize().replace("2d", "2D").replace("3d", "3D") for w in words) + "Backward0"
+
+
 def _register(rank):
     also = ("torch",)
     dims = ", ".join("DHW"[3 - rank :])
@@ -448,7 +458,7 @@ def _register(rank):
         body.__doc__ = (
             doc.format(dims) + "\n\n    Raises RuntimeError where shapes, dtypes or sizes do not fit."
         )
-        op(body, name=name, also=more, **_FUNCTIONAL)
+        op(body, name=name, also=more, node=_node(name), **_FUNCTIONAL)
 
 
 for _rank in (1, 2, 3):

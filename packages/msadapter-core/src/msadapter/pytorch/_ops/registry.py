@@ -62,6 +62,7 @@ class Record:
     reflected: str | None = None
     out: bool = True
     view: bool = False
+    node: str | None = None
     public: object = None
     inplace_public: object = None
 
@@ -90,7 +91,7 @@ class Record:
     @property
     def grad_name(self):
         """PyTorch's name of the graph node."""
-        return "".join(part.capitalize() for part in self.name.split("_")) + "Backward0"
+        return self.node or "".join(part.capitalize() for part in self.name.split("_")) + "Backward0"
 
     @property
     def qualified(self):
@@ -114,6 +115,7 @@ def op(body=None, *, name=None, namespace="torch", maker=None, **facts):
         operators, reflected: the Python operators it is.
         out: whether it takes `out=`.
         view: the result shares the input's memory; the body returns native views.
+        node: PyTorch's name of the graph node, where it is not the operator's; for composites that are one node there.
         maker: makes the public function of the record, where it is neither an operator on tensors nor a view.
 
     A second record of one name raises ValueError.
@@ -205,7 +207,7 @@ def _reflected(public):
 
 
 def _make_function(record):
-    run, name, plain = record.body, record.grad_name, PLAIN
+    run, name, plain, is_node = record.body, record.grad_name, PLAIN, record.node is not None
 
     def function(*args, **kwargs):
         for arg in args:
@@ -222,12 +224,21 @@ def _make_function(record):
         if type(result) is MsTensor:
             result.__class__ = Tensor
         elif type(result) is not Tensor:
-            return retag(result)
-        if requires_grad(result) and "_operator" not in result.__dict__:
+            return _labelled(record, retag(result))
+        if requires_grad(result) and (is_node or "_operator" not in result.__dict__):
             result.__dict__["_operator"] = name
         return result
 
     return function
+
+
+def _labelled(record, result):
+    """The result (or several), each tensor with the name of the operator that made it."""
+    for tensor in result if isinstance(result, (tuple, list)) else (result,):
+        if type(tensor) is Tensor and requires_grad(tensor):
+            if record.node is not None or "_operator" not in tensor.__dict__:
+                tensor.__dict__["_operator"] = record.grad_name
+    return result
 
 
 def taking_inplace(record):
@@ -259,9 +270,7 @@ def _call_with_care(record, args, kwargs):
             result = record.body(*args, **kwargs)
         except Exception as error:
             raise errors.explain(record, error, args, kwargs) from error.__cause__
-        result = retag(result)
-        if type(result) is Tensor and requires_grad(result) and "_operator" not in result.__dict__:
-            result.__dict__["_operator"] = record.grad_name
+        result = _labelled(record, retag(result))
         return result if out is None else outputs.store(record.name, out, result)
 
 
