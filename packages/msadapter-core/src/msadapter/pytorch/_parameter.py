@@ -46,10 +46,11 @@ class Parameter(Tensor, MsParameter, metaclass=_ParameterMeta):
 
     @classmethod
     def _wrap(cls, tensor, requires_grad, name=None):
-        parameter = native.make_parameter(name or "Parameter", requires_grad)
+        # Grad only once the data is there: the engine keeps the shape it sees at that moment, and sums gradients to it.
+        parameter = native.make_parameter(name or "Parameter", requires_grad=False)
         native.set_raw_data(parameter, tensor)
         parameter.__class__ = cls
-        return parameter
+        return parameter.requires_grad_() if requires_grad else parameter
 
     def __init__(self, *args, **kwargs):
         pass
