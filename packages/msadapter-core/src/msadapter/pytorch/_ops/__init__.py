@@ -37,6 +37,9 @@ from msadapter.pytorch._ops import (  # noqa: F401
     powers,
     products,
     rearranging,
+    random,
+    random_choices,
+    random_fills,
     reduction,
     sampling,
     scattering,
@@ -45,6 +48,7 @@ from msadapter.pytorch._ops import (  # noqa: F401
     softmax,
     sorting,
     statistics,
+    vectors,
     view,
     window_functions,
 )
