@@ -4,14 +4,17 @@ import functools
 import math
 import warnings
 
+import mindspore as ms
 import numpy as np
 
 from msadapter.pytorch import _dtype
-from msadapter.pytorch._engine.kernel import kernel
+from msadapter.pytorch._engine.elementwise import elementwise
+from msadapter.pytorch._engine.kernel import on_cpu
 from msadapter.pytorch._engine.native import MsTensor, shape_of
 from msadapter.pytorch._ops.distances import at_least, pairwise_distance
-from msadapter.pytorch._ops.halves import in_float32
+from msadapter.pytorch._ops.promotion import result_type
 from msadapter.pytorch._ops.registry import op
+from msadapter.pytorch._ops.rules import promoting
 
 _loss = functools.partial(op, namespace="torch.nn.functional", method=False, out=False)
 
@@ -40,8 +43,8 @@ def reduced(losses, reduction):
 # --- differences between an input and a target -----------------------------------------------------------------------
 
 
-def _difference(input, target, weight=None):
-    """`input - target`. Warns where they broadcast; raises ValueError for a weight of another size than the input."""
+def _check_sizes(input, target, weight):
+    """Warn where the two broadcast; raise ValueError for a weight of another size than the input."""
     if shape_of(input) != shape_of(target):
         warnings.warn(
             f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This will likely "
@@ -52,6 +55,10 @@ def _difference(input, target, weight=None):
         raise ValueError(
             f"Weights and input must have the same size. Received: {weight.shape} and {input.shape}"
         )
+
+
+def _difference(input, target, weight=None):
+    _check_sizes(input, target, weight)
     return input - target
 
 
@@ -63,16 +70,28 @@ def _weighted(losses, weight, reduction):
     return losses.sum() / weight.sum() if reduction == "mean" else reduced(losses, reduction)
 
 
+@promoting
+@on_cpu(
+    elementwise(
+        lambda input, target: np.square(input - target),
+        reason="MindSpore's mse_loss computes float64 in float32",
+        input=lambda m, grad, input, target: 2 * grad * (input - target),
+        target=lambda m, grad, input, target: 2 * grad * (target - input),
+    )
+)
+def _squared_difference(input, target):
+    return (input - target) ** 2
+
+
 @_loss(node="MseLossBackward0")
 def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
     """The squared differences, each times `weight`, and their mean or sum."""
     reduction = chosen_reduction(reduction, size_average, reduce)
-    difference = _difference(input, target, weight)
-    if weight is None and not (difference.dtype.is_floating_point or difference.dtype.is_complex):
-        raise NotImplementedError(
-            f"\"mse_cpu\" not implemented for '{_dtype.SCALAR_NAMES[difference.dtype]}'"
-        )
-    return _weighted(difference * difference, weight, reduction)
+    _check_sizes(input, target, weight)
+    dtype = result_type(input, target)
+    if weight is None and not (dtype.is_floating_point or dtype.is_complex):
+        raise NotImplementedError(f"\"mse_cpu\" not implemented for '{_dtype.SCALAR_NAMES[dtype]}'")
+    return _weighted(_squared_difference(input, target), weight, reduction)
 
 
 @_loss
@@ -110,23 +129,30 @@ def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
 # --- likelihoods -----------------------------------------------------------------------------------------------------
 
 
-@kernel(
-    reason="MindSpore's clamps at other values than PyTorch, has no float64 and doubles a single element",
-    saves=("input", "target"),
-)
-@in_float32
-def _cross_entropy_of_two(input, target):
+def _check_probabilities(input):
     if not ((input >= 0) & (input <= 1)).all():
         raise RuntimeError("all elements of input should be between 0 and 1")
+
+
+def _by_probabilities(input, target):
+    _check_probabilities(input)
     return (target - 1) * np.maximum(np.log1p(-input), -100) - target * np.maximum(np.log(input), -100)
 
 
-@_cross_entropy_of_two.gradient
-def _(ctx, grad):
-    input, target = ctx.saved
-    odds = (1 - input) * input
-    for_input = grad * (input - target) / odds.clamp(min=1e-12) if ctx.needs[0] else None
-    return for_input, grad * ((-input).log1p() - input.log()) if ctx.needs[1] else None
+@promoting
+@on_cpu(
+    elementwise(
+        _by_probabilities,
+        reason="MindSpore's clamps at other values than PyTorch, has no float64 and doubles a single element",
+        input=lambda m, grad, input, target: (
+            grad * (input - target) / m.clip((1 - input) * input, 1e-12, None)
+        ),
+        target=lambda m, grad, input: grad * (m.log1p(-input) - m.log(input)),
+    )
+)
+def _cross_entropy_of_two(input, target):
+    _check_probabilities(input)
+    return (target - 1) * (-input).log1p().clamp(min=-100) - target * input.log().clamp(min=-100)
 
 
 @_loss(node="BinaryCrossEntropyBackward0")
@@ -148,31 +174,34 @@ def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=N
     return reduced(losses if weight is None else losses * weight, reduction)
 
 
-@kernel(
-    reason="MindSpore has no float64 for it, and no derivative for the target",
-    saves=("input", "target", "factor"),
-)
-@in_float32
-def _cross_entropy_of_logits(input, target, factor):
-    """`(1 - target) * input + factor * softplus(-input)`."""
-    rest = np.log1p(np.exp(-np.abs(input))) + np.maximum(-input, 0)
+def _softplus_of_minus(m, input):
+    return m.log1p(m.exp(-m.abs(input))) - m.clip(input, None, 0)
+
+
+def _by_logits(input, target, factor):
+    """`(1 - target) * input + factor * softplus(-input)`; without factor, 1."""
+    rest = _softplus_of_minus(np, input)
     return (1 - target) * input + (rest if factor is None else factor * rest)
 
 
-@_cross_entropy_of_logits.gradient
-def _(ctx, grad):
-    input, target, factor = ctx.saved
-    rest = (-input).sigmoid()
-    for_input = grad * (1 - target - (rest if factor is None else factor * rest)) if ctx.needs[0] else None
-    for_target = -grad * input if ctx.needs[1] else None
-    if factor is None:
-        return for_input, for_target
-    certain = target.new_ones(())
-    return (
-        for_input,
-        for_target,
-        grad * _cross_entropy_of_logits(input, certain, None) if ctx.needs[2] else None,
+def _slope_by_logits(m, grad, input, target, factor):
+    rest = 1 / (1 + m.exp(input))
+    return grad * (1 - target - (rest if factor is None else factor * rest))
+
+
+@promoting
+@on_cpu(
+    elementwise(
+        _by_logits,
+        reason="MindSpore has no float64 for it, and no derivative for the target",
+        input=_slope_by_logits,
+        target=lambda m, grad, input: grad * -input,
+        factor=lambda m, grad, input: grad * _softplus_of_minus(m, input),
     )
+)
+def _cross_entropy_of_logits(input, target, factor):
+    rest = ms.mint.nn.functional.softplus(-input)
+    return (1 - target) * input + (rest if factor is None else factor * rest)
 
 
 @_loss(node="BinaryCrossEntropyWithLogitsBackward0")
@@ -360,10 +389,12 @@ def triplet_margin_with_distance_loss(
 
 def _as_batch(name, input, target, with_classes):
     """Input and target with a batch dimension. Raises RuntimeError where they do not fit."""
-    x, y = shape_of(input), shape_of(target)
+    x, y = shape_of(input) or (1,), shape_of(target)
     rows = x[0] if len(x) == 2 else 1
     fits = (
-        len(x) in (1, 2) and x[-1] and (y == x if with_classes else y == (rows,) or (len(x) == 1 and not y))
+        len(x) in (1, 2)
+        and x[-1]
+        and (y == shape_of(input) if with_classes else y == (rows,) or (len(x) == 1 and not y))
     )
     if not fits:
         raise RuntimeError(
@@ -403,7 +434,7 @@ def multi_margin_loss(
 def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
     """How far classes of `input` [N, C] come within 1 of those in `target` [N, C], a list of classes ended by -1."""
     reduction = chosen_reduction(reduction, size_average, reduce)
-    unbatched = len(shape_of(input)) == 1
+    unbatched = len(shape_of(input)) < 2
     input, target = _as_batch("multilabel_margin_loss", input, target, with_classes=True)
     classes = shape_of(input)[1]
     _check_indices(target, -1, classes)
