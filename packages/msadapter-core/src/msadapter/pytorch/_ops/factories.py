@@ -20,7 +20,7 @@ from msadapter.pytorch._ops.shapes import to_int, to_size
 _PYTHON_TYPES = {float: _dtype.float64, int: _dtype.int64, bool: _dtype.bool, complex: _dtype.complex128}
 
 
-def factory(body=None, *, follows=False, takes_out=True, takes_data=False, **facts):
+def factory(body=None, *, follows=False, takes_out=True, sees_out=False, takes_data=False, **facts):
     """Register a body that makes a tensor: it returns a NumPy array, or a native tensor, of `dtype`.
 
     What the public function takes beside the body's parameters: `out`, `layout`, `device`, `requires_grad` and
@@ -29,16 +29,17 @@ def factory(body=None, *, follows=False, takes_out=True, takes_data=False, **fac
     Args:
         follows: the first argument is a tensor; its dtype stands in, and a subclass of Tensor has its say.
         takes_out: whether there is an `out`.
+        sees_out: the body has a parameter `out`: it makes other values where that lies in memory in another order.
         takes_data: the first argument is data and reaches the body as it is.
     """
-    options = {"follows": follows, "takes_out": takes_out, "takes_data": takes_data}
+    options = {"follows": follows, "takes_out": takes_out, "sees_out": sees_out, "takes_data": takes_data}
     if body is None:
         return functools.partial(factory, **options, **facts)
     maker = functools.partial(_make_factory, **options)
     return op(body, maker=maker, out=takes_out, **facts)
 
 
-def _make_factory(record, follows, takes_out, takes_data):
+def _make_factory(record, follows, takes_out, sees_out, takes_data):
     body, name = record.body, record.name
 
     def function(
@@ -65,6 +66,8 @@ def _make_factory(record, follows, takes_out, takes_data):
                 f"torch.{name}: layout {layout} is not supported, MindSpore's CPU kernels are for dense tensors. "
                 "Leave layout out."
             )
+        if sees_out and out is not None:
+            kwargs["out"] = out
         with LOCK:
             try:
                 result = body(*args, dtype=dtype, **kwargs)
@@ -74,7 +77,7 @@ def _make_factory(record, follows, takes_out, takes_data):
                 result = native.from_numpy(result)
             retag(result)
             if out is not None:
-                return outputs.store(name, out, result)
+                result = outputs.store(name, out, result)
         return _requiring_grad(result) if requires_grad else result
 
     return function
@@ -123,7 +126,7 @@ def to_dtype(value, name):
     raise TypeError(f"{name}(): argument 'dtype' must be torch.dtype, not {type(value).__name__}")
 
 
-def _size_of(name, size):
+def size_of(name, size):
     """A checked size from the varargs of a factory."""
     if not size:
         raise TypeError(f'{name}() missing 1 required positional arguments: "size"')
@@ -140,7 +143,7 @@ def _size_of(name, size):
     return sizes
 
 
-def _or_default(dtype):
+def or_default(dtype):
     return _dtype.get_default_dtype() if dtype is None else dtype
 
 
@@ -165,40 +168,40 @@ def filled(size, value, dtype, strides=None):
 @factory(method=False)
 def zeros(*size, dtype=None):
     """A tensor of zeros of shape `size`."""
-    return filled(_size_of("zeros", size), 0, _or_default(dtype))
+    return filled(size_of("zeros", size), 0, or_default(dtype))
 
 
 @factory(method=False)
 def ones(*size, dtype=None):
     """A tensor of ones of shape `size`."""
-    return filled(_size_of("ones", size), 1, _or_default(dtype))
+    return filled(size_of("ones", size), 1, or_default(dtype))
 
 
 @factory(method=False)
 def empty(*size, dtype=None, memory_format=contiguous_format):
     """A tensor of shape `size` with whatever was in its memory."""
-    size = _size_of("empty", size)
+    size = size_of("empty", size)
     if memory_format is preserve_format:
         raise RuntimeError("unsupported memory format Preserve")
     strides = strides_for(size, None, memory_format or contiguous_format)
-    return filled(size, None, _or_default(dtype), strides)
+    return filled(size, None, or_default(dtype), strides)
 
 
 @factory(method=False, takes_out=False)
 def empty_strided(size, stride, *, dtype=None):
     """An uninitialised tensor of the sizes and strides given."""
-    size, stride = _size_of("empty_strided", (size,)), to_size((stride,))
+    size, stride = size_of("empty_strided", (size,)), to_size((stride,))
     if len(size) != len(stride):
         raise RuntimeError(
             f"dimensionality of sizes ({len(size)}) must match dimensionality of strides ({len(stride)})"
         )
-    return filled(size, None, _or_default(dtype), stride)
+    return filled(size, None, or_default(dtype), stride)
 
 
 @factory(method=False, takes_out=False)
 def empty_permuted(size, physical_layout, *, dtype=None):
     """An uninitialised tensor whose dimensions lie in memory in the order `physical_layout`, slowest first."""
-    size, order = _size_of("empty_permuted", (size,)), to_size((physical_layout,))
+    size, order = size_of("empty_permuted", (size,)), to_size((physical_layout,))
     if len(size) != len(order):
         raise RuntimeError(
             "Number of dimensions in size does not match the length of the physical_layout; i.e. len(size) = "
@@ -215,7 +218,7 @@ def empty_permuted(size, physical_layout, *, dtype=None):
     for dim in reversed(order):
         strides[dim] = step
         step *= size[dim]
-    return filled(size, None, _or_default(dtype), tuple(strides))
+    return filled(size, None, or_default(dtype), tuple(strides))
 
 
 def _number(name, value):
@@ -250,19 +253,19 @@ def full(size, fill_value, *, dtype=None):
         raise TypeError("full(): argument 'size' (position 1) must be tuple of ints, not int")
     value = _number("full", fill_value)
     dtype = inferred_dtype(value) if dtype is None else dtype
-    return filled(_size_of("full", (size,)), _value(value, dtype), dtype)
+    return filled(size_of("full", (size,)), _value(value, dtype), dtype)
 
 
 def _like(name, value, doc):
     @factory(name=name, method=False, follows=True, takes_out=False)
     def like(input, *, dtype=None, memory_format=preserve_format):
-        return filled(shape_of(input), value, dtype, _strides_like(input, memory_format))
+        return filled(shape_of(input), value, dtype, strides_like(input, memory_format))
 
     like.__doc__ = like.record.body.__doc__ = doc
     return like
 
 
-def _strides_like(input, memory_format):
+def strides_like(input, memory_format):
     return strides_for(shape_of(input), tuple(strides_of(input)), memory_format)
 
 
@@ -277,13 +280,13 @@ empty_like = _like(
 def full_like(input, fill_value, *, dtype=None, memory_format=preserve_format):
     """A tensor of the shape, dtype and order of dimensions of `input`, filled with `fill_value`."""
     value = _value(_number("full_like", fill_value), dtype)
-    return filled(shape_of(input), value, dtype, _strides_like(input, memory_format))
+    return filled(shape_of(input), value, dtype, strides_like(input, memory_format))
 
 
 def _new(name, value, doc):
     @factory(name=name, function=False, follows=True, takes_out=False)
     def new(input, *size, dtype=None):
-        return filled(_size_of(name, size), value, dtype)
+        return filled(size_of(name, size), value, dtype)
 
     new.__doc__ = new.record.body.__doc__ = doc
 
@@ -296,19 +299,19 @@ _new("new_empty", None, "A tensor of shape `size` in the dtype of this one, unin
 @factory(function=False, follows=True, takes_out=False)
 def new_full(input, size, fill_value, *, dtype=None):
     """A tensor of shape `size` filled with `fill_value`, in the dtype of this one."""
-    return filled(_size_of("new_full", (size,)), _value(_number("new_full", fill_value), dtype), dtype)
+    return filled(size_of("new_full", (size,)), _value(_number("new_full", fill_value), dtype), dtype)
 
 
 @factory(function=False, follows=True, takes_out=False)
 def new_empty_strided(input, size, stride, *, dtype=None):
     """An uninitialised tensor of the sizes and strides given, in the dtype of this one."""
-    return filled(_size_of("new_empty_strided", (size,)), None, dtype, to_size((stride,)))
+    return filled(size_of("new_empty_strided", (size,)), None, dtype, to_size((stride,)))
 
 
 @factory(method=False, takes_out=False)
 def scalar_tensor(s, *, dtype=None):
     """A 0-d tensor of the number `s`, by default in the default dtype."""
-    return _value(_number("scalar_tensor", s), _or_default(dtype))
+    return _value(_number("scalar_tensor", s), or_default(dtype))
 
 
 # --- ranges ---------------------------------------------------------------------------------------------------------
@@ -387,7 +390,7 @@ def range_(start, end=None, step=1, *, dtype=None):
         for i, (name, value) in enumerate((("start", start), ("end", end), ("step", step)), 1)
     )
     _check_range(start, end, step)
-    dtype = _or_default(dtype)
+    dtype = or_default(dtype)
     _refuse(dtype, "range_cpu")
     return _steps(start, step, math.floor((end - start) / step) + 1, dtype)
 
@@ -412,7 +415,7 @@ def _ends(name, start, end, steps, dtype):
                 f"{_dtype.SCALAR_NAMES[dtype]}"
             )
         return start, end, steps, dtype or wanted
-    return start, end, steps, _or_default(dtype)
+    return start, end, steps, or_default(dtype)
 
 
 def _spaced(start, end, steps):
@@ -456,7 +459,7 @@ def eye(n, m=None, *, dtype=None):
     for name, value in (("n", n), ("m", m)):
         if value is not None and value < 0:
             raise RuntimeError(f"{name} must be greater or equal to 0, got {value}")
-    return np.eye(n, m, dtype=_dtype.NUMPY[_or_default(dtype)])
+    return np.eye(n, m, dtype=_dtype.NUMPY[or_default(dtype)])
 
 
 def _triangle_indices(name, indices, doc):

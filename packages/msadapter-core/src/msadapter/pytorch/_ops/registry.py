@@ -42,6 +42,7 @@ ALIASES = {
     "split_size": "split_size_or_sections",
     "indices": "indices_or_sections",
     "sections": "indices_or_sections",
+    "from": "from_",
 }
 
 
