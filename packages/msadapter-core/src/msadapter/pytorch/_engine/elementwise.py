@@ -76,6 +76,15 @@ def analytic(function, derivative, *, reason):
     )
 
 
+def no_derivative(name):
+    """The formula of an operator that PyTorch does not differentiate either, though its result requires grad."""
+
+    def formula(m, grad):
+        raise RuntimeError(f"derivative for aten::{name} is not implemented")
+
+    return formula
+
+
 def _with_names(ufunc):
     if ufunc.nin == 1:
         return lambda input: ufunc(input)

@@ -63,3 +63,10 @@ def sigmoid(input):
     np.exp(result, out=result)
     result += 1
     return np.reciprocal(result, out=result)
+
+
+def div(input, other, *, rounding_mode):
+    """The quotient, rounded to "floor" or "trunc"."""
+    return (
+        np.floor_divide(input, other) if rounding_mode == "floor" else np.trunc(np.true_divide(input, other))
+    )

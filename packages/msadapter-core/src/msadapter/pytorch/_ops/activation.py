@@ -29,20 +29,22 @@ def _kept(m, grad, mask):
 
 
 def _relu(input):
-    return np.maximum(input, input.dtype.type(0))
+    return np.maximum(input.dtype.type(0), input)  # in this order, -0.0 stays
 
 
-@op(also=(_F,), inplace=True, maker=taking_inplace)
+@op(also=(_F,), inplace=True, maker=taking_inplace, out=False)
 @unary(
     integers=_relu,
     refuses={
-        "bool": "Boolean inputs not supported for relu",
+        "bool": RuntimeError("Boolean inputs not supported for relu"),
         "complex": "clamp is not supported for complex types",
     },
 )
 @on_cpu(
     elementwise(
-        _relu, reason="MindSpore's turns NaN into 0", input=lambda m, grad, out: _kept(m, grad, out > 0)
+        _relu,
+        reason="MindSpore's turns NaN into 0",
+        input=lambda m, grad, out: m.where(out <= 0, m.zeros_like(grad), grad),
     )
 )
 def relu(input):
@@ -121,21 +123,21 @@ def threshold(input, threshold, value):
 
 def _clipped(input, min_val, max_val):
     low, high = input.dtype.type(min_val), input.dtype.type(max_val)
-    return np.minimum(np.maximum(input, low), high)
+    return np.minimum(high, np.maximum(low, input))  # in this order, -0.0 stays
 
 
 def _check_limits(input, min_val, max_val):
     dtype = _dtype.of_native(dtype_of(input))
     if min_val > max_val:
         raise ValueError(f"min_val cannot be greater than max_val. Received: {min_val}, {max_val}")
-    if not dtype.is_signed and dtype != _dtype.bool and min_val < 0:
+    if not dtype.is_signed and dtype != _dtype.bool and int(min_val) < 0:
         raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
 
 
 @unary(
     integers=_clipped,
     refuses={
-        "bool": "Bool inputs not supported for hardtanh",
+        "bool": RuntimeError("Bool inputs not supported for hardtanh"),
         "complex": "clamp is not supported for complex types",
     },
 )
@@ -170,7 +172,7 @@ def relu6(input):
 
 
 def _elu(input, alpha, scale, input_scale):
-    negative = np.expm1(np.minimum(input, 0) * input_scale) * alpha
+    negative = np.expm1(np.minimum(0, input) * input_scale) * alpha
     result = formula.where(input > 0, input, negative)
     return result if scale == 1 else result * scale
 
@@ -178,7 +180,7 @@ def _elu(input, alpha, scale, input_scale):
 def _elu_gradient(m, grad, input, alpha, scale, input_scale):
     # Clipped, so that the branch not taken stays finite: its second derivative is multiplied by 0.
     slope = m.exp(m.clip(input, None, 0) * input_scale) * (alpha * input_scale)
-    return m.where(input > 0, grad, grad * slope) * scale
+    return m.where(input <= 0, grad * slope, grad) * scale
 
 
 @on_cpu(
@@ -377,7 +379,7 @@ def glu(input, dim=-1):
 
 
 def _hardswish_gradient(m, grad, input):
-    inside = m.where(input >= 3, grad, grad * (input / 3 + 0.5))
+    inside = m.where(input < 3, grad * (input / 3 + 0.5), grad)
     return m.where(input <= -3, m.zeros_like(grad), inside)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from msadapter.pytorch._engine.elementwise import elementwise
 from msadapter.pytorch._engine.kernel import kernel, on_cpu
+from msadapter.pytorch._engine.native import dtype_of
 from msadapter.pytorch._ops.casting import cast
 from msadapter.pytorch._ops.powers import pow
 from msadapter.pytorch._ops.promotion import result_type
@@ -39,14 +40,20 @@ def copysign(input, other):
     return ms.ops.copysign(input, other)
 
 
+def _over_square(m, value, input, other):
+    """`value` over the squared distance of the point from the origin, and 0 in it."""
+    square = input * input + other * other
+    return m.where(square == 0, m.zeros_like(square), value / square)
+
+
 @op(inplace=True, aliases=("arctan2",))
 @promoting(floating=True, numbers=False, refuses=no_complex("atan2_cpu"))
 @on_cpu(
     elementwise(
         np.arctan2,
         reason="MindSpore's takes 20 times as long",
-        input=lambda m, grad, input, other: grad * (other / (input * input + other * other)),
-        other=lambda m, grad, input, other: grad * (-input / (input * input + other * other)),
+        input=lambda m, grad, input, other: grad * _over_square(m, other, input, other),
+        other=lambda m, grad, input, other: grad * _over_square(m, -input, input, other),
     )
 )
 def atan2(input, other):
@@ -96,6 +103,7 @@ def _nextafter(input, other):
 @op(inplace=True)
 def nextafter(input, other):
     """The next number of the dtype after `input` on the way to `other`."""
+    dtype_of(other)  # names the argument where it is no tensor
     dtype = result_type(input, other)
     refuse(floats_only("nextafter_cpu"), dtype)
     return _nextafter(cast(input, dtype), cast(other, dtype))

@@ -7,12 +7,15 @@ import numpy as np
 from msadapter.pytorch import _dtype
 from msadapter.pytorch._engine import native, storage
 from msadapter.pytorch._engine.kernel import kernel
+from msadapter.pytorch._engine.native import numpy_bfloat16
 
 
 @kernel(reason="a MindSpore cast takes 0.4 to 1.2 ms at any size, NumPy's 10 us")
 def _cast(input, dtype, source_dtype):
     if input.dtype.kind == "c" and not dtype.is_complex:
         input = input.real if dtype != _dtype.bool else input != 0
+    if dtype.is_complex and input.dtype == numpy_bfloat16:
+        input = input.astype(np.float32)  # NumPy knows no way from bfloat16 to complex
     return input.astype(_dtype.NUMPY[dtype])
 
 
@@ -39,7 +42,7 @@ def constant(value, dtype):
 
 # C++'s names of the dtypes, as some of PyTorch's messages have them.
 CPP_NAMES = {
-    "bool": "bool", "uint8": "unsigned char", "int8": "signed char", "int16": "short", "int32": "int",
+    "bool": "bool", "uint8": "unsigned char", "int8": "signed char", "int16": "short int", "int32": "int",
     "int64": "long int", "float16": "c10::Half", "bfloat16": "c10::BFloat16", "float32": "float", "float64": "double",
     "complex64": "c10::complex<float>", "complex128": "c10::complex<double>", "uint16": "unsigned short",
     "uint32": "unsigned int", "uint64": "unsigned long",

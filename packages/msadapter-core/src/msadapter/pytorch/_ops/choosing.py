@@ -4,7 +4,7 @@ import mindspore as ms
 import numpy as np
 
 from msadapter.pytorch import _dtype
-from msadapter.pytorch._engine.elementwise import elementwise
+from msadapter.pytorch._engine.elementwise import elementwise, no_derivative
 from msadapter.pytorch._engine.kernel import on_cpu
 from msadapter.pytorch._engine.native import TensorPy, dtype_of, shape_of
 from msadapter.pytorch._kernels import formula
@@ -12,7 +12,7 @@ from msadapter.pytorch._ops.casting import CPP_NAMES, cast, checked_constant, co
 from msadapter.pytorch._ops.gathering import nonzero
 from msadapter.pytorch._ops.promotion import result_type
 from msadapter.pytorch._ops.registry import op
-from msadapter.pytorch._ops.rules import halves_in_float32, no_complex, promoting, refuse
+from msadapter.pytorch._ops.rules import ON_CPU, halves_in_float32, no_complex, promoting, refuse
 
 _BOOL, _UINT8 = _dtype.NATIVE[_dtype.bool], _dtype.NATIVE[_dtype.uint8]
 # --- by a condition -------------------------------------------------------------------------------------------------
@@ -45,6 +45,13 @@ def _condition(condition):
     return cast(condition, _dtype.bool)
 
 
+def _choice(value, dtype):
+    if isinstance(value, TensorPy):
+        return cast(value, dtype)
+    is_float = dtype.is_floating_point or dtype.is_complex
+    return constant(value, dtype) if is_float else checked_constant(value, dtype)
+
+
 @op(method=False)
 def where(condition, input=None, other=None):
     """`input` where the bool tensor `condition` holds, else `other`: tensors or numbers, broadcast and promoted.
@@ -55,10 +62,7 @@ def where(condition, input=None, other=None):
         return nonzero(condition, as_tuple=True)
     condition = _condition(condition)
     dtype = result_type(input, other)
-    chosen, rest = (
-        cast(v, dtype) if isinstance(v, TensorPy) else checked_constant(v, dtype) for v in (input, other)
-    )
-    return _where(condition, chosen, rest)
+    return _where(condition, _choice(input, dtype), _choice(other, dtype))
 
 
 @op(name="where", namespace="torch.Tensor", function=False, out=False)
@@ -84,12 +88,17 @@ def masked_fill(input, mask, value):
             "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
             f"{len(shape_of(value))} dimension(s)."
         )
-    if value.dtype.is_complex and not dtype.is_complex:
-        checked_constant(1j, dtype)  # raises, as PyTorch does whatever the value
+    if ON_CPU:
+        checked_constant(value.item(), dtype)
     return _where(mask, cast(value, dtype), input)
 
 
 # --- by size --------------------------------------------------------------------------------------------------------
+
+
+def _first_at_ties(function):
+    """A NumPy maximum or minimum that gives its first operand where both are equal, as PyTorch's do: the sign of zero."""
+    return lambda input, other: function(other, input)
 
 
 def _larger(m, grad, input, other):
@@ -98,11 +107,13 @@ def _larger(m, grad, input, other):
 
 @op
 @promoting(
-    integers=np.maximum, numbers=False, refuses=no_complex("maximum not implemented for complex tensors.")
+    integers=np.maximum,
+    numbers=False,
+    refuses=no_complex(RuntimeError("maximum not implemented for complex tensors.")),
 )
 @on_cpu(
     elementwise(
-        np.maximum,
+        _first_at_ties(np.maximum),
         reason="MindSpore's takes NaN from one side only",
         input=_larger,
         other=lambda m, grad, input, other: _larger(m, grad, other, input),
@@ -115,11 +126,13 @@ def maximum(input, other):
 
 @op
 @promoting(
-    integers=np.minimum, numbers=False, refuses=no_complex("minimum not implemented for complex tensors.")
+    integers=np.minimum,
+    numbers=False,
+    refuses=no_complex(RuntimeError("minimum not implemented for complex tensors.")),
 )
 @on_cpu(
     elementwise(
-        np.minimum,
+        _first_at_ties(np.minimum),
         reason="MindSpore's takes NaN from one side only",
         input=lambda m, grad, input, other: _larger(m, grad, other, input),
         other=_larger,
@@ -136,11 +149,13 @@ def _masked(m, grad, mask):
 
 @op
 @promoting(
-    integers=np.maximum, numbers=False, refuses=no_complex("fmax not implemented for complex tensors.")
+    integers=np.maximum,
+    numbers=False,
+    refuses=no_complex(RuntimeError("fmax not implemented for complex tensors.")),
 )
 @on_cpu(
     elementwise(
-        np.fmax,
+        _first_at_ties(np.fmax),
         reason="MindSpore has none for the CPU",
         input=lambda m, grad, input, other: _masked(m, grad, (input >= other) | m.isnan(other)),
         other=lambda m, grad, input, other: _masked(m, grad, ~((input >= other) | m.isnan(other))),
@@ -153,11 +168,13 @@ def fmax(input, other):
 
 @op
 @promoting(
-    integers=np.minimum, numbers=False, refuses=no_complex("fmin not implemented for complex tensors.")
+    integers=np.minimum,
+    numbers=False,
+    refuses=no_complex(RuntimeError("fmin not implemented for complex tensors.")),
 )
 @on_cpu(
     elementwise(
-        np.fmin,
+        _first_at_ties(np.fmin),
         reason="MindSpore has none for the CPU",
         input=lambda m, grad, input, other: _masked(m, grad, (input <= other) | m.isnan(other)),
         other=lambda m, grad, input, other: _masked(m, grad, ~((input <= other) | m.isnan(other))),
@@ -169,8 +186,9 @@ def fmin(input, other):
 
 
 def _clamp_array(input, min, max):
-    result = input if min is None else np.maximum(input, min)
-    return result if max is None else np.minimum(result, max)
+    # Bounds first: NumPy gives the second operand where both are equal, and a zero its sign.
+    result = input if min is None else np.maximum(min, input)
+    return result if max is None else np.minimum(max, result)
 
 
 def _between(m, grad, input, min, max):
@@ -201,18 +219,23 @@ def _clamp(input, min, max):
 
 
 def _bound(value, dtype):
-    """A bound in the common dtype. A number stays one where it is exact: it needs no gradient and broadcasts for free."""
+    """A bound in the common dtype. A float stays a number: it is exact, needs no gradient and broadcasts for free."""
     if value is None:
         return None
     if isinstance(value, TensorPy):
         return cast(value, dtype)
-    return value if dtype.is_floating_point else constant(value, dtype)
+    checked = checked_constant(value, dtype)
+    return value if dtype.is_floating_point else checked
 
 
-def _clamped(input, min, max, refuses):
-    dtype = result_type(input, min, max)
-    refuse(refuses, dtype)
-    return _clamp(cast(input, dtype), _bound(min, dtype), _bound(max, dtype))
+def _clamp_refuses(min, max):
+    """What PyTorch's kernels of the forms do not take."""
+    form = "clamp" if min is not None and max is not None else "clamp_min" if max is None else "clamp_max"
+    if not (isinstance(min, TensorPy) or isinstance(max, TensorPy)):
+        return {"complex": "clamp is not supported for complex types", "bool": f"{form}_scalar_cpu"}
+    if form == "clamp":
+        return {"complex": "clamp_cpu", "bool": "clamp_cpu"}
+    return no_complex("maximum_cpu" if form == "clamp_min" else "minimum_cpu")
 
 
 @op(inplace=True, aliases=("clip",))
@@ -228,32 +251,25 @@ def clamp(input, min=None, max=None):
             "clamp() received an invalid combination of arguments: min and max must both be tensors or both be numbers. "
             f"Received: min={type(min).__name__}, max={type(max).__name__}"
         )
-    both_numbers = not (isinstance(min, TensorPy) or isinstance(max, TensorPy))
-    kernel_name = "clamp_scalar_cpu" if both_numbers else "clamp_cpu"
-    return _clamped(
-        input, min, max, {"complex": "clamp is not supported for complex types", "bool": kernel_name}
-    )
-
-
-def _need_bound(name, argument, value):
-    if value is None:
-        raise TypeError(
-            f"{name}(): argument '{argument}' (position 2) must be Tensor or Number, not NoneType"
-        )
+    dtype = result_type(input, min, max)
+    refuse(_clamp_refuses(min, max), dtype)
+    return _clamp(cast(input, dtype), _bound(min, dtype), _bound(max, dtype))
 
 
 @op(inplace=True)
 def clamp_min(input, min):
     """`input` where it is not below `min`, a number or a tensor, else `min`."""
-    _need_bound("clamp_min", "min", min)
-    return _clamped(input, min, None, no_complex("clamp is not supported for complex types"))
+    if min is None:
+        raise TypeError("clamp_min(): argument 'min' (position 2) must be Tensor or Number, not NoneType")
+    return clamp.record.body(input, min)
 
 
 @op(inplace=True)
 def clamp_max(input, max):
     """`input` where it is not above `max`, a number or a tensor, else `max`."""
-    _need_bound("clamp_max", "max", max)
-    return _clamped(input, None, max, no_complex("clamp is not supported for complex types"))
+    if max is None:
+        raise TypeError("clamp_max(): argument 'max' (position 2) must be Tensor or Number, not NoneType")
+    return clamp.record.body(input, None, max)
 
 
 @op(inplace=True)
@@ -264,11 +280,13 @@ def heaviside(input, values):
     return _heaviside(input, values)
 
 
-@promoting(refuses=no_complex("heaviside is not yet implemented for complex tensors."))
+@promoting(refuses=no_complex(RuntimeError("heaviside is not yet implemented for complex tensors.")))
 @on_cpu(
     elementwise(
         lambda input, values: np.where(input == 0, values, (input > 0).astype(input.dtype)),
         reason="MindSpore's has no bool and no bfloat16",
+        input=no_derivative("heaviside"),
+        values=no_derivative("heaviside"),
     )
 )
 def _heaviside(input, values):

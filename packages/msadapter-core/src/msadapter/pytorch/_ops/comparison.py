@@ -99,7 +99,7 @@ def _isclose(input, other, rtol, atol, equal_nan):
 @op(out=False)
 def allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
     """Whether all elements are close, see `isclose`; a Python bool."""
-    return isclose(input, other, rtol, atol, equal_nan).all().item()
+    return isclose.record.body(input, other, rtol, atol, equal_nan).all().item()
 
 
 @op(out=False)
@@ -137,6 +137,18 @@ def isfinite(input):
     return ms.mint.isfinite(input)
 
 
+@op(method=False, out=False)
+def is_complex(input):
+    """Whether the dtype is complex; a Python bool."""
+    return input.dtype.is_complex
+
+
+@op(method=False, out=False)
+def is_floating_point(input):
+    """Whether the dtype is a real floating-point one; a Python bool."""
+    return input.dtype.is_floating_point
+
+
 def _isreal(input):
     return np.isreal(input)
 
@@ -150,14 +162,14 @@ def isreal(input):
 
 
 @op
-@unary(refuses=no_complex("isposinf does not support complex inputs."))
+@unary(refuses=no_complex(RuntimeError("isposinf does not support complex inputs.")))
 def isposinf(input):
     """Whether elements are positive infinity, as a bool tensor."""
     return eq(input, math.inf)
 
 
 @op
-@unary(refuses=no_complex("isneginf does not support complex inputs."))
+@unary(refuses=no_complex(RuntimeError("isneginf does not support complex inputs.")))
 def isneginf(input):
     """Whether elements are negative infinity, as a bool tensor."""
     return eq(input, -math.inf)

@@ -183,13 +183,19 @@ def asinh(input):
     return ms.mint.asinh(input)
 
 
+def _acosh_slope(m, input):
+    if not m.is_complex(input):
+        return 1 / m.sqrt(input * input - 1)
+    # Two roots: that of input**2 - 1 lies on the wrong branch in the left half plane.
+    return 1 / (m.sqrt(input - 1) * m.sqrt(input + 1))
+
+
 @op(inplace=True, aliases=("arccosh",))
 @unary
 @on_cpu(
     analytic(
         np.arccosh,
-        # Two roots: the root of input**2 - 1 lies on the wrong branch in the left half plane.
-        lambda m, input: 1 / (m.sqrt(input - 1) * m.sqrt(input + 1)),
+        _acosh_slope,
         reason="MindSpore's takes 1.5 times as long",
     )
 )
@@ -228,7 +234,7 @@ def sinc(input):
 
 
 @op(inplace=True)
-@unary(refuses=no_complex("deg2rad is not supported for complex tensors."))
+@unary(refuses=no_complex(RuntimeError("deg2rad is not supported for complex tensors.")))
 @on_cpu(
     elementwise(
         np.deg2rad,
@@ -242,7 +248,7 @@ def deg2rad(input):
 
 
 @op(inplace=True)
-@unary(refuses=no_complex("rad2deg is not supported for complex tensors."))
+@unary(refuses=no_complex(RuntimeError("rad2deg is not supported for complex tensors.")))
 @on_cpu(
     elementwise(
         np.rad2deg,
@@ -325,11 +331,15 @@ def erfc(input):
     return ms.ops.erfc(input)
 
 
+def _erfinv(input):
+    return np.copysign(_special("erfinv")(input), input)  # SciPy's loses the sign of zero
+
+
 @op(inplace=True, also=("torch.special",))
 @unary(refuses=no_complex("erfinv_vml_cpu"))
 @on_cpu(
     analytic(
-        _special("erfinv"),
+        _erfinv,
         lambda m, out: m.exp(out * out) * (math.sqrt(math.pi) / 2),
         reason="MindSpore's is off by 1e-2",
     )

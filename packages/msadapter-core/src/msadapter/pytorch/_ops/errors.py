@@ -24,7 +24,7 @@ _TENSOR_FIELDS = ("'_dtype'", "'_shape'", "'_requires_grad'", "'_size'")
 
 
 def _is_operand(value):
-    return isinstance(value, (MsTensor, bool, complex))
+    return isinstance(value, MsTensor)
 
 
 def is_numpy_number(value):

@@ -6,10 +6,10 @@ import numpy as np
 from msadapter.pytorch import _dtype
 from msadapter.pytorch._engine import storage
 from msadapter.pytorch._engine.copying import copy_of
-from msadapter.pytorch._engine.elementwise import elementwise
+from msadapter.pytorch._engine.elementwise import elementwise, no_derivative
 from msadapter.pytorch._engine.kernel import kernel, on_cpu
 from msadapter.pytorch._engine.native import TensorPy, dtype_of, requires_grad, shape_of
-from msadapter.pytorch._ops.casting import CPP_NAMES, cast, constant
+from msadapter.pytorch._ops.casting import CPP_NAMES, cast, checked_constant
 from msadapter.pytorch._ops.promotion import result_type
 from msadapter.pytorch._ops.registry import op
 from msadapter.pytorch._ops.rules import (
@@ -25,15 +25,6 @@ _add, _sub, _mul = ms.ops.add, ms.ops.sub, ms.ops.mul
 _FLOAT32, _BOOL = _dtype.NATIVE[_dtype.float32], _dtype.NATIVE[_dtype.bool]
 
 # --- sums -----------------------------------------------------------------------------------------------------------
-
-
-def scaled(tensor, factor):
-    """`tensor * factor` for a Python number (or tensor) `factor`, exact in every dtype; numbers too."""
-    if not isinstance(tensor, TensorPy) or isinstance(factor, TensorPy):
-        return tensor * factor
-    if dtype_of(tensor) is not _FLOAT32:
-        factor = constant(factor, _dtype.of_native(dtype_of(tensor)))
-    return _mul(tensor, factor)
 
 
 @kernel(
@@ -69,7 +60,7 @@ def add(input, other, *, alpha=1):
     """`input + alpha * other`; of bool, whether at least one is True."""
     if alpha != 1:
         _check_alpha(_dtype.float32, input, other, alpha)
-        other = scaled(other, alpha)
+        other = mul.record.body(other, alpha)
     if isinstance(other, TensorPy) and ON_CPU and requires_grad(other) and requires_grad(input):
         return _add_recorded(input, other)
     return _add(input, other)
@@ -99,7 +90,7 @@ def sub(input, other, *, alpha=1):
     if alpha == 1:
         return _sub(input, other)
     _check_alpha(_dtype.float32, input, other, alpha)
-    return _sub(input, scaled(other, alpha))
+    return _sub(input, mul.record.body(other, alpha))
 
 
 @op(method=False, out=False)
@@ -112,8 +103,10 @@ def rsub(input, other, alpha=1):
 @unary(
     integers=np.negative,
     refuses={
-        "bool": "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the "
-        "`~` or `logical_not()` operator instead."
+        "bool": RuntimeError(
+            "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the "
+            "`~` or `logical_not()` operator instead."
+        )
     },
 )
 def neg(input):
@@ -133,7 +126,15 @@ def positive(input):
 
 
 @op(inplace=True, operators=("__mul__",), reflected="__rmul__", aliases=("multiply",))
-@promoting(integers=np.multiply)
+@promoting(
+    integers=np.multiply,
+    complexes=elementwise(
+        np.multiply,
+        reason="MindSpore's has no gradient for a complex tensor times a constant",
+        input=lambda m, grad, other: grad * m.conj(other),
+        other=lambda m, grad, input: grad * m.conj(input),
+    ),
+)
 def mul(input, other):
     """`input * other`; of bool, whether both are True."""
     return _mul(input, other)
@@ -172,22 +173,36 @@ def _no_gradient(m, grad):
     return m.zeros_like(grad)
 
 
-_NOT_DIVIDED = {"bool": "div_floor_cpu", "complex": "div_floor_cpu"}
+def _floor_divide(formula):
+    """Division rounded down, with the gradient formula of both operands."""
+
+    @promoting(
+        integers=np.floor_divide,
+        check=_check_divisor,
+        refuses={"bool": "div_floor_cpu", "complex": "div_floor_cpu"},
+    )
+    @on_cpu(
+        elementwise(
+            np.floor_divide,
+            reason="MindSpore's differs from PyTorch's at inf, nan and zero",
+            input=formula,
+            other=formula,
+        )
+    )
+    def divide(input, other):
+        return ms.ops.floor_divide(input, other)
+
+    return divide
+
+
+_quotient_rounded_down = _floor_divide(_no_gradient)
+_quotient_without_derivative = _floor_divide(no_derivative("floor_divide"))
 
 
 @op(inplace=True, operators=("__floordiv__",), reflected="__rfloordiv__")
-@promoting(integers=np.floor_divide, check=_check_divisor, refuses=_NOT_DIVIDED)
-@on_cpu(
-    elementwise(
-        np.floor_divide,
-        reason="MindSpore's differs from PyTorch's at inf, nan and zero",
-        input=_no_gradient,
-        other=_no_gradient,
-    )
-)
 def floor_divide(input, other):
-    """`input / other` rounded down. Raises RuntimeError for an integer zero divisor."""
-    return ms.ops.floor_divide(input, other)
+    """`input / other` rounded down. Raises RuntimeError for an integer zero divisor; it has no derivative."""
+    return _quotient_without_derivative(input, other)
 
 
 def _truncated_quotient(input, other):
@@ -217,12 +232,18 @@ def div(input, other, *, rounding_mode=None):
     if rounding_mode is None:
         return true_divide.record.body(input, other)
     if rounding_mode == "floor":
-        return floor_divide.record.body(input, other)
+        return _quotient_rounded_down(input, other)
     if rounding_mode == "trunc":
         return _trunc_divide(input, other)
     raise RuntimeError(
         f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'"
     )
+
+
+def _remainder(input, other):
+    # Not NumPy's own, which gives a zero the sign of the divisor.
+    rest = np.fmod(input, other)
+    return np.where((rest != 0) & ((rest < 0) != (other < 0)), rest + other, rest)
 
 
 @op(inplace=True, operators=("__mod__",), reflected="__rmod__")
@@ -233,10 +254,10 @@ def div(input, other, *, rounding_mode=None):
 )
 @on_cpu(
     elementwise(
-        np.remainder,
+        _remainder,
         reason="MindSpore's is NaN for infinite divisors and takes 4 times as long",
         input=lambda m, grad: grad,
-        other=lambda m, grad, input, other: -grad * m.floor_divide(input, other),
+        other=lambda m, grad, input, other: -grad * m.div(input, other, rounding_mode="floor"),
     )
 )
 def remainder(input, other):
@@ -251,7 +272,7 @@ def remainder(input, other):
         np.fmod,
         reason="MindSpore's has no int64 and no bfloat16",
         input=lambda m, grad: grad,
-        other=lambda m, grad, input, other: -grad * m.trunc(input / other),
+        other=lambda m, grad, input, other: -grad * m.div(input, other, rounding_mode="trunc"),
     )
 )
 def fmod(input, other):
@@ -267,9 +288,14 @@ def _in_common_dtype(*tensors):
     return dtype, tuple(cast(t, dtype) for t in tensors)
 
 
-def _as_dtype(value, dtype):
-    """A Python number as an operator on `dtype` takes it: integers truncate it."""
-    return value if dtype.is_floating_point or dtype.is_complex else int(value)
+def _factor(value, dtype):
+    """A Python number as an operator on `dtype` takes it: cut to an integer in a tensor, where that is one.
+
+    Raises RuntimeError for a number that does not fit.
+    """
+    if dtype.is_complex or dtype.is_floating_point and not isinstance(value, complex):
+        return value
+    return checked_constant(value, dtype)
 
 
 @halves_in_float32
@@ -291,7 +317,7 @@ def addcmul(input, tensor1, tensor2, *, value=1):
     """`input + value * tensor1 * tensor2`."""
     dtype, tensors = _in_common_dtype(input, tensor1, tensor2)
     refuse({"bool": "addcmul_cpu_out"}, dtype)
-    return _addcmul(*tensors, _as_dtype(value, dtype))
+    return _addcmul(*tensors, _factor(value, dtype))
 
 
 @halves_in_float32
@@ -320,8 +346,8 @@ def addcdiv(input, tensor1, tensor2, *, value=1):
             "division of tensor1 and tensor2. Write (input + value * torch.trunc(tensor1 / tensor2)).to(input.dtype) for "
             f"integers, or divide floats. Received: {tensor1.dtype}, {tensor2.dtype}"
         )
-    _, tensors = _in_common_dtype(input, tensor1, tensor2)
-    return _addcdiv(*tensors, value)
+    dtype, tensors = _in_common_dtype(input, tensor1, tensor2)
+    return _addcdiv(*tensors, _factor(value, dtype))
 
 
 def _lerp_array(input, end, weight):
@@ -355,7 +381,7 @@ def lerp(input, end, weight):
     _check_lerp_dtype("end", end, dtype)
     if not isinstance(weight, TensorPy):
         refuse(floats_and_complex("lerp_kernel_scalar"), dtype)
-        return _lerp(input, end, weight)
+        return _lerp(input, end, _factor(weight, dtype))
     if shape_of(weight):
         _check_lerp_dtype("weight", weight, dtype)
     refuse(floats_and_complex("lerp_kernel_tensor"), dtype)

@@ -6,7 +6,8 @@ import numpy as np
 from msadapter.pytorch import _dtype
 from msadapter.pytorch._engine.elementwise import analytic, elementwise
 from msadapter.pytorch._engine.kernel import on_cpu
-from msadapter.pytorch._engine.native import TensorPy
+from msadapter.pytorch._engine.native import TensorPy, dtype_of
+from msadapter.pytorch._ops.casting import checked_constant
 from msadapter.pytorch._ops.pointwise import mul
 from msadapter.pytorch._ops.promotion import result_type
 from msadapter.pytorch._ops.registry import op
@@ -87,9 +88,11 @@ def _power_by_exponent(m, grad, input, exponent, out):
 
 
 def _check_exponent(dtype, input, exponent):
-    is_float = dtype.is_floating_point or dtype.is_complex
-    if not is_float and not isinstance(exponent, TensorPy) and exponent < 0:
+    if dtype.is_floating_point or dtype.is_complex or isinstance(exponent, TensorPy):
+        return
+    if exponent < 0:
         raise RuntimeError("Integers to negative integer powers are not allowed.")
+    checked_constant(exponent, dtype)
 
 
 @op(inplace=True, operators=("__pow__",), reflected="__rpow__")
@@ -111,7 +114,9 @@ def pow(input, exponent):
 def float_power(input, exponent):
     """`input ** exponent` in double precision."""
     dtype = _double_for(result_type(input, exponent))
-    return pow(in_dtype(input, dtype), in_dtype(exponent, dtype))
+    return pow(
+        *(in_dtype(v, dtype) if isinstance(v, TensorPy) or dtype.is_complex else v for v in (input, exponent))
+    )
 
 
 def _double_for(dtype):
@@ -134,7 +139,26 @@ def _float_power_in_place(self, exponent):
 Tensor.float_power_ = _float_power_in_place
 
 
+@on_cpu(
+    elementwise(
+        lambda input, exponent: np.ldexp(input, exponent.astype(np.int32)),
+        reason="MindSpore has none",
+        input=lambda m, grad, exponent: grad * 2.0**exponent,
+    )
+)
+def _ldexp(input, exponent):
+    return mul(input, pow(2.0, exponent))
+
+
 @op(inplace=True)
 def ldexp(input, other):
-    """`input * 2 ** other`."""
-    return mul(input, pow(2.0, other))
+    """`input * 2 ** other`, both tensors; without overflow in between where `other` is of integers."""
+    kind = _dtype.of_native(dtype_of(other))
+    if kind.is_floating_point or kind.is_complex or input.dtype.is_complex:
+        return mul(input, pow(2.0, other))
+    return _scaled_by_power(input, other)
+
+
+@unary
+def _scaled_by_power(input, exponent):
+    return _ldexp(input, exponent)

@@ -15,7 +15,7 @@ from msadapter.pytorch._ops.promotion import result_type
 
 _F32, _F64 = _dtype.NATIVE[_dtype.float32], _dtype.NATIVE[_dtype.float64]
 _HALVES = frozenset((_dtype.float16, _dtype.bfloat16))
-_NUMBERS = (int, float)
+_NUMBERS = (int, float, bool, complex)
 _OPERANDS = (TensorPy, int, float, complex)
 ON_CPU = storage.ON_CPU
 EVERYTHING_GOES = MappingProxyType({})
@@ -24,13 +24,17 @@ EVERYTHING_GOES = MappingProxyType({})
 def refuse(refuses, dtype):
     """Raise what PyTorch raises for a dtype that an operator does not take.
 
-    `refuses` maps kinds of dtype ("bool", "integer", "float", "complex") to the message, or to PyTorch's name of the kernel.
+    `refuses` maps kinds of dtype ("bool", "integer", "float", "complex") to PyTorch's name of the kernel, to the message of
+    its NotImplementedError, or to another error.
     """
-    text = refuses.get(_kind_of(dtype))
-    if text is not None:
-        raise NotImplementedError(
-            text if " " in text else f"\"{text}\" not implemented for '{_dtype.SCALAR_NAMES[dtype]}'"
-        )
+    found = refuses.get(_kind_of(dtype))
+    if found is None:
+        return
+    if isinstance(found, Exception):
+        raise type(found)(*found.args)
+    raise NotImplementedError(
+        found if " " in found else f"\"{found}\" not implemented for '{_dtype.SCALAR_NAMES[dtype]}'"
+    )
 
 
 def no_complex(text):
@@ -61,12 +65,22 @@ def _kind_of(dtype):
     return "bool" if dtype == _dtype.bool else "integer"
 
 
-def promoting(body=None, *, floating=False, integers=None, check=None, refuses=EVERYTHING_GOES, numbers=True):
+def promoting(
+    body=None,
+    *,
+    floating=False,
+    integers=None,
+    complexes=None,
+    check=None,
+    refuses=EVERYTHING_GOES,
+    numbers=True,
+):
     """Two operands in one dtype: PyTorch's promotion of tensors and numbers, then `body(a, b, ...)`.
 
     Args:
         floating: integers compute in the default float dtype (division and its kind).
         integers: on the CPU, the NumPy function for integers and bool; MindSpore's kernels miss or falsify many.
+        complexes: on the CPU, the kernel for complex tensors, where MindSpore's gradient fails.
         check: called with (dtype, input, other, ...), where the operands are no floats of one dtype.
         refuses: what PyTorch does not take, by the common dtype; see `refuse`.
         numbers: False where both operands must be tensors.
@@ -76,11 +90,18 @@ def promoting(body=None, *, floating=False, integers=None, check=None, refuses=E
     """
     if body is None:
         return functools.partial(
-            promoting, floating=floating, integers=integers, check=check, refuses=refuses, numbers=numbers
+            promoting,
+            floating=floating,
+            integers=integers,
+            complexes=complexes,
+            check=check,
+            refuses=refuses,
+            numbers=numbers,
         )
 
     elementwise = isinstance(body, Elementwise)
-    takes_numbers = numbers and (elementwise or not isinstance(body, Kernel))
+    takes_floats = "float" not in refuses
+    takes_numbers = takes_floats and numbers and (elementwise or not isinstance(body, Kernel))
 
     @functools.wraps(body)
     def run(input, other, *args, **kwargs):
@@ -88,7 +109,7 @@ def promoting(body=None, *, floating=False, integers=None, check=None, refuses=E
         if kind is float or kind is int:
             if takes_numbers and dtype_of(input) is _F32:
                 return body(input, other, *args, **kwargs)
-        elif kind is not bool and kind is not complex and type(input) not in _NUMBERS:
+        elif takes_floats and kind is not bool and kind is not complex and type(input) not in _NUMBERS:
             dtype = dtype_of(input)
             if dtype is dtype_of(other) and (dtype is _F32 or dtype is _F64):
                 return body(input, other, *args, **kwargs)
@@ -99,6 +120,8 @@ def promoting(body=None, *, floating=False, integers=None, check=None, refuses=E
         exact = not (dtype.is_floating_point or dtype.is_complex)
         if integers is not None and ON_CPU and exact:
             return _on_integers(integers, in_dtype(input, dtype), in_dtype(other, dtype), *args, **kwargs)
+        if complexes is not None and ON_CPU and dtype.is_complex:
+            return complexes(in_dtype(input, dtype), in_dtype(other, dtype), *args, **kwargs)
         compute = _dtype.float32 if ON_CPU and dtype in _HALVES else dtype
         raw = elementwise and not exact and (isinstance(input, TensorPy) or isinstance(other, TensorPy))
         input, other = _operand(input, compute, raw), _operand(other, compute, raw)
@@ -157,11 +180,13 @@ def unary(body=None, *, integers=None, refuses=EVERYTHING_GOES):
     if body is None:
         return functools.partial(unary, integers=integers, refuses=refuses)
 
+    takes_floats = "float" not in refuses
+
     @functools.wraps(body)
     def run(input, *args, **kwargs):
         native_dtype = dtype_of(input)
         # By identity: hashing a MindSpore dtype takes 0.6 us.
-        if native_dtype is _F32 or native_dtype is _F64:
+        if takes_floats and (native_dtype is _F32 or native_dtype is _F64):
             return body(input, *args, **kwargs)
         dtype = _dtype.of_native(native_dtype)
         if refuses:
