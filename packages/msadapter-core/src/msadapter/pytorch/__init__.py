@@ -45,8 +45,44 @@ from msadapter.pytorch._ops.creation import as_tensor, asarray, from_numpy, from
 from msadapter.pytorch._ops.promotion import can_cast, promote_types, result_type  # noqa: E402, F401
 from msadapter.pytorch._ops.registry import exports as _exports  # noqa: E402
 from msadapter.pytorch._ops.registry import retag as cast_to_adapter_tensor  # noqa: E402, F401
+from msadapter.pytorch._queries import (  # noqa: E402, F401
+    broadcast_shapes,
+    e,
+    get_device,
+    inf,
+    is_complex,
+    is_conj,
+    is_distributed,
+    is_floating_point,
+    is_inference,
+    is_neg,
+    is_nonzero,
+    is_same_size,
+    is_signed,
+    is_storage,
+    is_tensor,
+    nan,
+    newaxis,
+    numel,
+    pi,
+    typename,
+)
 from msadapter.pytorch._size import Size  # noqa: E402, F401
 from msadapter.pytorch._tensor import Tensor  # noqa: E402, F401
+from msadapter.pytorch._tensor_str import set_printoptions  # noqa: E402, F401
+from msadapter.pytorch._tensor_types import (  # noqa: E402, F401
+    BFloat16Tensor,
+    BoolTensor,
+    ByteTensor,
+    CharTensor,
+    DoubleTensor,
+    FloatTensor,
+    HalfTensor,
+    IntTensor,
+    LongTensor,
+    ShortTensor,
+    set_default_tensor_type,
+)
 from msadapter.pytorch.random import (  # noqa: E402, F401
     get_rng_state,
     initial_seed,

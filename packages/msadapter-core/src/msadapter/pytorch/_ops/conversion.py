@@ -8,6 +8,7 @@ from msadapter.pytorch._engine.native import MsTensor, dtype_of
 from msadapter.pytorch._memory_format import preserve_format
 from msadapter.pytorch._ops.casting import cast
 from msadapter.pytorch._ops.creation import legacy_tensor, tensor
+from msadapter.pytorch._ops.factories import to_dtype
 from msadapter.pytorch._ops.layout import clone, contiguous
 from msadapter.pytorch._ops.registry import op, retag
 
@@ -80,14 +81,14 @@ _TENSOR_TYPES = {f"torch.{_dtype.SCALAR_NAMES[d]}Tensor": d for d in _dtype.SCAL
 
 @op(function=False, out=False)
 def type(input, dtype=None, non_blocking=False):
-    """Without `dtype`, the legacy type name ("torch.FloatTensor"); with one (or such a name), the conversion to it."""
+    """Without `dtype`, the legacy type name ("torch.FloatTensor"); with a dtype, such a type or name, the conversion."""
     if dtype is None:
         return f"torch.{_dtype.SCALAR_NAMES[_dtype.of_native(dtype_of(input))]}Tensor"
     if isinstance(dtype, str):
         if dtype not in _TENSOR_TYPES:
             raise ValueError(f"invalid type: '{dtype}'")
         dtype = _TENSOR_TYPES[dtype]
-    return _convert(input, dtype)
+    return _convert(input, to_dtype(getattr(dtype, "dtype", dtype), "type"))
 
 
 def _move(kind):
