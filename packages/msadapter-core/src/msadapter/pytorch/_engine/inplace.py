@@ -1,5 +1,7 @@
 """In-place writes: into the memory at once, and into the graph of the root and of every live view."""
 
+import numpy as np
+
 from msadapter.pytorch._engine import native, storage, strided, views
 from msadapter.pytorch._engine.copying import copy_of
 
@@ -17,16 +19,18 @@ _NO_GRAD_VIEW = (
 
 
 class _WriteRoot(native.GradFunction):
-    """root <- new, the memory already written; the gradient goes to `new` alone."""
+    """root <- new, the memory already written; the gradient goes to `new` alone. With `forgets` the root gets zeros, which
+    it must where `new` was not computed from it: the gradient is then known to be zero, not missing."""
 
     @staticmethod
-    def forward(ctx, root, new):
+    def forward(ctx, root, new, forgets):
+        ctx.zeros = (native.shape_of(root), storage.numpy_dtype(root)) if forgets else None
         ctx.mark_dirty(root)
         return root
 
     @staticmethod
     def backward(ctx, grad):
-        return None, grad
+        return None if ctx.zeros is None else native.from_numpy(np.zeros(*ctx.zeros)), grad, None
 
 
 class _WriteView(native.GradFunction):
@@ -103,8 +107,11 @@ def check_writable(tensor):
             raise RuntimeError(_MULTI_VIEW)
 
 
-def write(tensor, new):
-    """tensor <- new (same shape and dtype), with PyTorch's aliasing, version count and gradient. Returns `tensor`."""
+def write(tensor, new, *, forgets=False):
+    """tensor <- new (same shape and dtype), with PyTorch's aliasing, version count and gradient. Returns `tensor`.
+
+    `forgets`: `new` does not depend on what was there.
+    """
     storage.check_no_overlap(tensor)
     root = views.base_of(tensor)
     if not needs_graph(tensor, new):
@@ -119,9 +126,10 @@ def write(tensor, new):
     storage.write(tensor, new)
     storage.advance_version(tensor, recorded=True)
     if root is tensor:
-        _WriteRoot.apply(root, new)
+        _WriteRoot.apply(root, new, forgets)
     else:
         _WriteView.apply(root, new, tensor.__dict__["_recipe"])
+        root.__dict__.pop("_operator", None)  # the name of the node that made it before
     views.regenerate(root)
     for written in {id(tensor): tensor, id(root): root}.values():
         if "_retained_hook" in written.__dict__:

@@ -32,7 +32,6 @@ from msadapter.pytorch._engine import native, storage
 from msadapter.pytorch._engine.native import MsTensor, TensorPy
 from msadapter.pytorch._tensor import Tensor
 
-
 _OUTPUTS = ("out", "out1")
 
 
@@ -88,7 +87,7 @@ class Kernel:
     def differentiate(self, ctx, grads):
         if self._gradient is None:
             raise NotImplementedError(
-                f"the derivative of torch.{self.name} is not implemented. Wrap the call in torch.no_grad() or detach its input."
+                f"the derivative of torch.{self.name.strip('_')} is not implemented. Wrap the call in torch.no_grad() or detach its input."
             )
         result = self._gradient(ctx, *grads)
         return result if type(result) is tuple else (result,)

@@ -16,7 +16,7 @@ def copy_(self, src, non_blocking=False):
         new = casting.cast(retag(src), self.dtype)
         if shape_of(new) != shape_of(self):
             new = new.expand(shape_of(self))
-        return inplace.write(self, new)
+        return inplace.write(self, new, forgets=True)
 
 
 def fill_(self, value):
@@ -31,7 +31,7 @@ def fill_(self, value):
             new = casting.cast(value, self.dtype)
         else:
             new = retag(casting.constant(value, self.dtype))
-        return inplace.write(self, new.expand(shape_of(self)))
+        return inplace.write(self, new.expand(shape_of(self)), forgets=True)
 
 
 def zero_(self):

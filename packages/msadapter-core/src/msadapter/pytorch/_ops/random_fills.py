@@ -40,7 +40,7 @@ def _make_fill(record):
                 raise errors.explain(record, error, (self, *args), kwargs) from error.__cause__
             if not isinstance(values, MsTensor):
                 values = to_tensor(np.asarray(values).astype(storage.numpy_dtype(self), copy=False))
-            inplace.write(self, values)
+            inplace.write(self, values, forgets=True)
         if native.requires_grad(self):
             self.__dict__["_operator"] = record.grad_name
         return self
