@@ -30,6 +30,16 @@ def _(ctx, grad):
     return grad.split(sizes, dim)
 
 
+@kernel(reason="a view of each tensor before they are joined takes longer than the rest")
+def _stacked(dim, *tensors):
+    return np.stack(tensors, dim)
+
+
+@_stacked.gradient
+def _(ctx, grad):
+    return grad.unbind(ctx.args[0])
+
+
 def joined(tensors, dim):
     """Tensors of one dtype and of sizes that fit, along `dim`."""
     if storage.ON_CPU:
@@ -102,7 +112,8 @@ def stack(tensors, dim=0):
                 f"at entry {i}"
             )
     dim = wrap_dim(to_int(dim), len(first) + 1)
-    return joined([t.unsqueeze(dim) for t in _in_common_dtype(tensors)], dim)
+    tensors = _in_common_dtype(tensors)
+    return _stacked(dim, *tensors) if storage.ON_CPU else ms.ops.stack(tensors, dim)
 
 
 @op(method=False)
