@@ -501,3 +501,16 @@ def test_native_tensors_handed_to_a_module_become_ours():
             return x.unsqueeze(0).size(1)
 
     assert Asks()(ms.Tensor(np.ones(3, np.float32))) == 3
+
+
+def test_gradients_after_a_conversion_have_the_new_dtype_and_shape():
+    net = nn.Conv1d(4, 5, 3).double()
+    net(torch.ones(2, 4, 6, dtype=torch.float64)).sum().backward()
+    assert net.weight.grad.dtype == torch.float64
+    net.float()
+    assert net.weight.grad.dtype == torch.float32
+    net.weight.data = torch.ones(5, 4, 2)
+    net(torch.ones(2, 4, 6)).sum().backward()
+    assert net.weight.grad.shape == (5, 4, 2)
+    assert net.weight.grad[0, 0].tolist() == [10, 10]
+    assert net.weight.name == "weight"

@@ -282,7 +282,9 @@ class Tensor(MsTensor):
 
     @data.setter
     def data(self, value):
-        native.set_raw_data(self, value)
+        native.replace_data(self, value)
+        if native.raw_grad(self) is None:
+            self.__dict__.pop("_own_grad", None)
 
     def register_hook(self, hook):
         """Call `hook(grad)` whenever the gradient of this tensor is computed; what it returns replaces the gradient.

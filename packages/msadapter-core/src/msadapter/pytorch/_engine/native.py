@@ -104,6 +104,20 @@ def assign_value(tensor, value):
     tensor.assign_value_cpp(value)
 
 
+def replace_data(tensor, value):
+    """Give `tensor` the memory, shape and dtype of `value`.
+
+    The engine keeps the shape and dtype that a leaf had when it began to require grad, and sums and casts gradients to
+    them. So a leaf that gets others becomes a new one under the same Python object, without a gradient.
+    """
+    same = shape_of(tensor) == shape_of(value) and dtype_of(tensor) is dtype_of(value)
+    if same or not (requires_grad(tensor) and is_leaf(tensor)):
+        set_raw_data(tensor, value)
+    else:
+        _c_expression._swap_tensor_impl(tensor, raw_data(value))
+        set_requires_grad(tensor, True)
+
+
 def grad_node(tensor):
     """The engine's node that made `tensor`, or None; None too once backward has freed a custom function's node."""
     try:

@@ -2,4 +2,9 @@
 
 from msadapter.pytorch.nn import functional, init, utils  # noqa: F401
 from msadapter.pytorch.nn.modules import *  # noqa: F403
-from msadapter.pytorch.nn.parameter import Buffer, Parameter  # noqa: F401
+from msadapter.pytorch.nn.parameter import (  # noqa: F401
+    Buffer,
+    Parameter,
+    UninitializedBuffer,
+    UninitializedParameter,
+)

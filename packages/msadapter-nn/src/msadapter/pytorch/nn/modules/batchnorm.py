@@ -3,10 +3,19 @@
 from msadapter.pytorch import empty, int64, ones, tensor, zeros
 from msadapter.pytorch.nn import functional as F
 from msadapter.pytorch.nn import init
+from msadapter.pytorch.nn.modules.lazy import LazyModuleMixin
 from msadapter.pytorch.nn.modules.module import Module
-from msadapter.pytorch.nn.parameter import Parameter
+from msadapter.pytorch.nn.parameter import Parameter, UninitializedBuffer, UninitializedParameter
 
-__all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "SyncBatchNorm"]
+__all__ = [
+    "BatchNorm1d",
+    "BatchNorm2d",
+    "BatchNorm3d",
+    "LazyBatchNorm1d",
+    "LazyBatchNorm2d",
+    "LazyBatchNorm3d",
+    "SyncBatchNorm",
+]
 
 
 class _NormBase(Module):
@@ -123,6 +132,64 @@ class BatchNorm3d(_BatchNorm):
     """Batch normalisation of (N, C, D, H, W)."""
 
     _input_dims = (5,)
+
+
+class _LazyNormBase(LazyModuleMixin):
+    """A normalisation whose `num_features` is the number of channels of the first input."""
+
+    def __init__(
+        self,
+        eps=1e-5,
+        momentum=0.1,
+        affine=True,
+        track_running_stats=True,
+        device=None,
+        dtype=None,
+        *,
+        bias=True,
+    ):
+        super().__init__(0, eps, momentum, False, False, device, dtype)
+        self.affine = affine
+        self.track_running_stats = track_running_stats
+        if affine:
+            self.weight = UninitializedParameter(device=device, dtype=dtype)
+            if bias:
+                self.bias = UninitializedParameter(device=device, dtype=dtype)
+        if track_running_stats:
+            self.running_mean = UninitializedBuffer(device=device, dtype=dtype)
+            self.running_var = UninitializedBuffer(device=device, dtype=dtype)
+            self.num_batches_tracked = tensor(0, dtype=int64, device=device)
+
+    def reset_parameters(self):
+        if not self.has_uninitialized_params() and self.num_features != 0:
+            super().reset_parameters()
+
+    def initialize_parameters(self, input):
+        if not self.has_uninitialized_params():
+            return
+        self.num_features = input.shape[1]
+        for lazy in (self.weight, self.bias, self.running_mean, self.running_var):
+            if lazy is not None:
+                lazy.materialize((self.num_features,))
+        self.reset_parameters()
+
+
+class LazyBatchNorm1d(_LazyNormBase, BatchNorm1d):
+    """A BatchNorm1d that takes `num_features` from its first input; it is a BatchNorm1d from then on."""
+
+    cls_to_become = BatchNorm1d
+
+
+class LazyBatchNorm2d(_LazyNormBase, BatchNorm2d):
+    """A BatchNorm2d that takes `num_features` from its first input; it is a BatchNorm2d from then on."""
+
+    cls_to_become = BatchNorm2d
+
+
+class LazyBatchNorm3d(_LazyNormBase, BatchNorm3d):
+    """A BatchNorm3d that takes `num_features` from its first input; it is a BatchNorm3d from then on."""
+
+    cls_to_become = BatchNorm3d
 
 
 class SyncBatchNorm(_BatchNorm):

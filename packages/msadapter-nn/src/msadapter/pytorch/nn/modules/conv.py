@@ -5,11 +5,25 @@ import math
 from msadapter.pytorch import empty
 from msadapter.pytorch.nn import functional as F
 from msadapter.pytorch.nn import init
+from msadapter.pytorch.nn.modules.lazy import LazyModuleMixin
 from msadapter.pytorch.nn.modules.module import Module
 from msadapter.pytorch.nn.modules.utils import _ntuple, _reverse_repeat_tuple
-from msadapter.pytorch.nn.parameter import Parameter
+from msadapter.pytorch.nn.parameter import Parameter, UninitializedParameter
 
-__all__ = ["Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"]
+__all__ = [
+    "Conv1d",
+    "Conv2d",
+    "Conv3d",
+    "ConvTranspose1d",
+    "ConvTranspose2d",
+    "ConvTranspose3d",
+    "LazyConv1d",
+    "LazyConv2d",
+    "LazyConv3d",
+    "LazyConvTranspose1d",
+    "LazyConvTranspose2d",
+    "LazyConvTranspose3d",
+]
 
 _PADDING_NAMES = {"same", "valid"}
 _PADDING_MODES = {"zeros", "reflect", "replicate", "circular"}
@@ -48,15 +62,17 @@ class _ConvNd(Module):
         self.groups = groups
         self.padding_mode = padding_mode
         self._reversed_padding_repeated_twice = self._explicit_padding()
-        channels = (
-            (in_channels, out_channels // groups) if transposed else (out_channels, in_channels // groups)
-        )
-        self.weight = Parameter(empty((*channels, *kernel_size), device=device, dtype=dtype))
+        self.weight = Parameter(empty(self._weight_shape(), device=device, dtype=dtype))
         if bias:
             self.bias = Parameter(empty(out_channels, device=device, dtype=dtype))
         else:
             self.register_parameter("bias", None)
         self.reset_parameters()
+
+    def _weight_shape(self):
+        if self.transposed:
+            return (self.in_channels, self.out_channels // self.groups, *self.kernel_size)
+        return (self.out_channels, self.in_channels // self.groups, *self.kernel_size)
 
     def _explicit_padding(self):
         """The padding in the order of `F.pad`, for the modes that need it done beforehand."""
@@ -276,3 +292,80 @@ class ConvTranspose3d(_ConvTransposeNd):
     """The gradient of Conv3d with respect to its input, as a layer; `output_size` in the call picks the size."""
 
     _dims, _function = 3, "conv_transpose3d"
+
+
+class _LazyConv(LazyModuleMixin):
+    """A convolution whose `in_channels` is that of the first input."""
+
+    _bias_position = 4  # among the arguments after kernel_size, for both kinds
+
+    def __init__(self, out_channels, kernel_size, *args, bias=True, device=None, dtype=None, **kwargs):
+        args = list(args)
+        if len(args) > self._bias_position:
+            bias, args[self._bias_position] = args[self._bias_position], False
+        else:
+            kwargs["bias"] = False
+        super().__init__(0, 0, kernel_size, *args, device=device, dtype=dtype, **kwargs)
+        self.weight = UninitializedParameter(device=device, dtype=dtype)
+        self.out_channels = out_channels
+        if bias:
+            self.bias = UninitializedParameter(device=device, dtype=dtype)
+
+    def reset_parameters(self):
+        if not self.has_uninitialized_params() and self.in_channels != 0:
+            super().reset_parameters()
+
+    def initialize_parameters(self, input, *args, **kwargs):
+        if not self.has_uninitialized_params():
+            return
+        self.in_channels = self._channels_of(input)
+        _check_channels(self.in_channels, self.out_channels, self.groups)
+        self.weight.materialize(self._weight_shape())
+        if self.bias is not None:
+            self.bias.materialize((self.out_channels,))
+        self.reset_parameters()
+
+    def _channels_of(self, input):
+        without_batch = self._dims + 1
+        if input.dim() not in (without_batch, without_batch + 1):
+            raise RuntimeError(
+                f"Expected {without_batch}D (unbatched) or {without_batch + 1}D (batched) input to {type(self).__name__}, "
+                f"but got input of size: {input.shape}"
+            )
+        return input.shape[-without_batch]
+
+
+class LazyConv1d(_LazyConv, Conv1d):
+    """A Conv1d that takes `in_channels` from its first input; it is a Conv1d from then on."""
+
+    cls_to_become = Conv1d
+
+
+class LazyConv2d(_LazyConv, Conv2d):
+    """A Conv2d that takes `in_channels` from its first input; it is a Conv2d from then on."""
+
+    cls_to_become = Conv2d
+
+
+class LazyConv3d(_LazyConv, Conv3d):
+    """A Conv3d that takes `in_channels` from its first input; it is a Conv3d from then on."""
+
+    cls_to_become = Conv3d
+
+
+class LazyConvTranspose1d(_LazyConv, ConvTranspose1d):
+    """A ConvTranspose1d that takes `in_channels` from its first input; it is a ConvTranspose1d from then on."""
+
+    cls_to_become = ConvTranspose1d
+
+
+class LazyConvTranspose2d(_LazyConv, ConvTranspose2d):
+    """A ConvTranspose2d that takes `in_channels` from its first input; it is a ConvTranspose2d from then on."""
+
+    cls_to_become = ConvTranspose2d
+
+
+class LazyConvTranspose3d(_LazyConv, ConvTranspose3d):
+    """A ConvTranspose3d that takes `in_channels` from its first input; it is a ConvTranspose3d from then on."""
+
+    cls_to_become = ConvTranspose3d

@@ -3,9 +3,16 @@
 import warnings
 
 from msadapter.pytorch.nn import functional as F
-from msadapter.pytorch.nn.modules.batchnorm import _NormBase
+from msadapter.pytorch.nn.modules.batchnorm import _LazyNormBase, _NormBase
 
-__all__ = ["InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d"]
+__all__ = [
+    "InstanceNorm1d",
+    "InstanceNorm2d",
+    "InstanceNorm3d",
+    "LazyInstanceNorm1d",
+    "LazyInstanceNorm2d",
+    "LazyInstanceNorm3d",
+]
 
 
 class _InstanceNorm(_NormBase):
@@ -93,3 +100,21 @@ class InstanceNorm3d(_InstanceNorm):
     """Instance normalisation of (N, C, D, H, W) or (C, D, H, W)."""
 
     _input_dims = (4, 5)
+
+
+class LazyInstanceNorm1d(_LazyNormBase, InstanceNorm1d):
+    """An InstanceNorm1d that takes `num_features` from its first input; it is an InstanceNorm1d from then on."""
+
+    cls_to_become = InstanceNorm1d
+
+
+class LazyInstanceNorm2d(_LazyNormBase, InstanceNorm2d):
+    """An InstanceNorm2d that takes `num_features` from its first input; it is an InstanceNorm2d from then on."""
+
+    cls_to_become = InstanceNorm2d
+
+
+class LazyInstanceNorm3d(_LazyNormBase, InstanceNorm3d):
+    """An InstanceNorm3d that takes `num_features` from its first input; it is an InstanceNorm3d from then on."""
+
+    cls_to_become = InstanceNorm3d
