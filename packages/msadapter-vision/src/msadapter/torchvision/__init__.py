@@ -1,6 +1,6 @@
 """torchvision on MindSpore: `from msadapter import torchvision`."""
 
 from msadapter import __version__
-from msadapter.torchvision import datasets, transforms
+from msadapter.torchvision import datasets, transforms, utils
 
-__all__ = ["__version__", "datasets", "transforms"]
+__all__ = ["__version__", "datasets", "transforms", "utils"]
