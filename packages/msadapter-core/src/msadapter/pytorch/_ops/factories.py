@@ -29,7 +29,7 @@ def factory(body=None, *, follows=False, takes_out=True, sees_out=False, takes_d
     Args:
         follows: the first argument is a tensor; its dtype stands in, and a subclass of Tensor has its say.
         takes_out: whether there is an `out`.
-        sees_out: the body has a parameter `out`: it makes other values where that lies in memory in another order.
+        sees_out: the body has a parameter `into`, the `out` given: its values depend on the order that has in memory.
         takes_data: the first argument is data and reaches the body as it is.
     """
     options = {"follows": follows, "takes_out": takes_out, "sees_out": sees_out, "takes_data": takes_data}
@@ -67,7 +67,7 @@ def _make_factory(record, follows, takes_out, sees_out, takes_data):
                 "Leave layout out."
             )
         if sees_out and out is not None:
-            kwargs["out"] = out
+            kwargs["into"] = out
         with LOCK:
             try:
                 result = body(*args, dtype=dtype, **kwargs)

@@ -72,26 +72,26 @@ def _size_argument(name, position, size):
     return size_of(name, (size,))
 
 
-def _strides_for(out, size):
-    """The strides of `out` where it has that size: PyTorch draws in the order of its memory."""
-    return tuple(strides_of(out)) if isinstance(out, MsTensor) and shape_of(out) == size else None
+def _strides_for(into, size):
+    """The strides of the `out` where it has that size: PyTorch draws in the order of its memory."""
+    return None if into is None or shape_of(into) != size else tuple(strides_of(into))
 
 
 # --- uniform, normal ------------------------------------------------------------------------------------------------
 
 
 @factory(method=False, sees_out=True)
-def rand(*size, generator=None, dtype=None, out=None):
+def rand(*size, generator=None, dtype=None, into=None):
     """Numbers drawn evenly from [0, 1), shape `size`; complex ones have both parts drawn."""
     size = size_of("rand", size)
-    return drawn(stream_of(generator, "rand").uniform, size, or_default(dtype), _strides_for(out, size))
+    return drawn(stream_of(generator, "rand").uniform, size, or_default(dtype), _strides_for(into, size))
 
 
 @factory(method=False, sees_out=True)
-def randn(*size, generator=None, dtype=None, out=None):
+def randn(*size, generator=None, dtype=None, into=None):
     """Numbers drawn from the standard normal distribution, shape `size`; the parts of complex ones have variance 1/2."""
     size = size_of("randn", size)
-    return drawn(stream_of(generator, "randn").normal, size, or_default(dtype), _strides_for(out, size))
+    return drawn(stream_of(generator, "randn").normal, size, or_default(dtype), _strides_for(into, size))
 
 
 @factory(method=False, follows=True, takes_out=False)
@@ -109,7 +109,7 @@ def randn_like(input, *, generator=None, dtype=None, memory_format=preserve_form
 
 
 @factory(method=False, sees_out=True)
-def normal(mean, std=1.0, size=None, *, generator=None, dtype=None, out=None):
+def normal(mean, std=1.0, size=None, *, generator=None, dtype=None, into=None):
     """Numbers from normal distributions, each with its own mean and standard deviation.
 
     Args:
@@ -120,7 +120,7 @@ def normal(mean, std=1.0, size=None, *, generator=None, dtype=None, out=None):
     """
     stream = stream_of(generator, "normal")
     tensors = [value for value in (mean, std) if isinstance(value, MsTensor)]
-    if bool(tensors) != (size is None) or (tensors and dtype is not None and out is None):
+    if bool(tensors) != (size is None) or (tensors and dtype is not None and into is None):
         given = {"size": size, "dtype": dtype}
         given = {name: value for name, value in given.items() if value is not None}
         raise TypeError(
@@ -137,7 +137,7 @@ def normal(mean, std=1.0, size=None, *, generator=None, dtype=None, out=None):
     mean, std = float_of("normal", "mean", 1, mean), float_of("normal", "std", 2, std)
     size = _size_argument("normal", 3, size)
     draw = functools.partial(stream.normal, mean=mean, std=std)
-    return drawn(draw, size, or_default(dtype), _strides_for(out, size))
+    return drawn(draw, size, or_default(dtype), _strides_for(into, size))
 
 
 def _parameter(name, what, position, value):
@@ -180,14 +180,14 @@ def bounds_of(name, given, low, high, names=("low", "high")):
 
 
 @factory(method=False, sees_out=True)
-def randint(*args, low=None, high=None, size=None, generator=None, dtype=None, out=None):
+def randint(*args, low=None, high=None, size=None, generator=None, dtype=None, into=None):
     """Integers drawn evenly from [low, high): `randint(high, size)`, `randint(low, high, size)`; int64 by default."""
     if size is None and args:
         *args, size = args
     low, high = bounds_of("randint", args, low, high)
     size = _size_argument("randint", 2, size)
     draw = functools.partial(stream_of(generator, "randint").randint, low, high)
-    return drawn(draw, size, _dtype.int64 if dtype is None else dtype, _strides_for(out, size))
+    return drawn(draw, size, _dtype.int64 if dtype is None else dtype, _strides_for(into, size))
 
 
 @factory(method=False, follows=True, takes_out=False)
@@ -196,23 +196,21 @@ def randint_like(
 ):
     """`randint` in the shape, dtype and order of dimensions of `input`: `randint_like(input, [low,] high)`.
 
-    `low` and `high` may be 0-d tensors.
+    A `high` alone may be a 0-d tensor of any dtype.
     """
-    args, low, high = [_bound(a) for a in args], _bound(low, "low"), _bound(high)
+    if args and high is None:
+        *args, high = args
+    if not args and low is None and isinstance(high, MsTensor):
+        high = _int_inside(high)
     low, high = bounds_of("randint_like", args, low, high)
     draw = functools.partial(stream_of(generator, "randint_like").randint, low, high)
     return drawn(draw, shape_of(input), dtype, strides_like(input, memory_format))
 
 
-def _bound(value, name="high"):
-    """The int of a 0-d tensor, of whatever dtype; other values as they are."""
-    if not isinstance(value, MsTensor):
-        return value
-    if shape_of(value):
-        raise RuntimeError(
-            f"{name} must be a scalar tensor and on CPU. Received: shape {list(shape_of(value))}"
-        )
-    return int(value.item())
+def _int_inside(high):
+    if shape_of(high):
+        raise RuntimeError(f"high must be a scalar tensor and on CPU. Received: shape {list(shape_of(high))}")
+    return int(high.item())
 
 
 _LARGEST_PERMUTATION = {
