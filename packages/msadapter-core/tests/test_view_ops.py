@@ -292,3 +292,17 @@ def test_named_arguments():
     assert torch.swapaxes(x, axis0=0, axis1=1).shape == (3, 2)
     assert [len(p) for p in x.split(split_size=1, dim=0)] == [1, 1]
     assert x.expand(size=(2, 2, 3)).shape == (2, 2, 3)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.complex64])
+def test_gradient_of_an_expansion_to_nothing_is_zero(dtype):
+    x = torch.ones(5, dtype=dtype, requires_grad=True)
+    total = x.expand(0, 5).sum()
+    (total.real if dtype.is_complex else total).backward()
+    assert x.grad.dtype == dtype and x.grad.tolist() == [0] * 5
+
+
+def test_strides_of_expanded_dimensions():
+    x = torch.ones(1, 3)
+    assert x.expand(1, 3).stride() == (3, 1) and x.expand(4, 3).stride() == (0, 1)
+    assert x.expand(1, 1, 3).stride() == (3, 3, 1) and x.expand(2, 1, 3).stride() == (0, 3, 1)

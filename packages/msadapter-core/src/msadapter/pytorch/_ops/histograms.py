@@ -141,7 +141,8 @@ def _histogram(points, bins, bounds, weight, density):
     weights = None if weight is None else wide(storage.read_only_use(weight)).reshape(-1)
     hist = _counts(array, edges, weights)
     if density:
-        hist = hist / hist.sum()
+        with np.errstate(invalid="ignore"):  # no points: NaN
+            hist = hist / hist.sum()
         for axis, own in enumerate(edges):
             hist = hist / np.diff(own).reshape(-1, *(1,) * (len(edges) - 1 - axis))
     return from_array(hist, points.dtype), tuple(from_array(own, points.dtype) for own in edges)

@@ -342,16 +342,30 @@ def expanded_size(tensor, size):
     return tuple(target)
 
 
+def _expanded(input, size):
+    target, shape = expanded_size(input, size), shape_of(input)
+    if not storage.ON_CPU:
+        return mint.broadcast_to(input, target)
+    # MindSpore's gradient of broadcast_to has no bfloat16, and sums zero elements to junk.
+    lead, own = len(target) - len(shape), strides_of(input)
+    steps, following = [], 1
+    for dim in reversed(range(len(target))):
+        size, step = (shape[dim - lead], own[dim - lead]) if dim >= lead else (1, following)
+        steps.append(step if size == target[dim] else 0)
+        following = target[dim] * steps[-1]
+    return strided_view(input, target, tuple(reversed(steps)), native.storage_offset(input))
+
+
 @op(view=True, function=False)
 def expand(input, *size):
     """`input` with dimensions of size 1 repeated to `size` without copying; -1 keeps a size."""
-    return mint.broadcast_to(input, expanded_size(input, to_size(size)))
+    return _expanded(input, to_size(size))
 
 
 @op(view=True)
 def broadcast_to(input, *size):
     """`input.expand(size)`."""
-    return mint.broadcast_to(input, expanded_size(input, to_size(size)))
+    return _expanded(input, to_size(size))
 
 
 @op(function=False, out=False)
