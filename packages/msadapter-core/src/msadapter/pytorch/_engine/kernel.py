@@ -51,6 +51,7 @@ class Kernel:
         self._saved_outputs = tuple(map(_OUTPUTS.index, saves[len(arguments) :]))
         self._gradient = None
         self._signature = None
+        self._defaults, self._required = (), 1
         self._grad_function = type(self.name.strip("_"), (_KernelFunction,), {})
 
     def gradient(self, function):
@@ -69,8 +70,9 @@ class Kernel:
 
     def _bound(self, args, kwargs):
         """Keyword arguments and the operator's defaults, by position."""
-        if not kwargs and len(args) == self._arity:
-            return args
+        given = len(args)
+        if not kwargs and self._required <= given <= len(self._defaults):
+            return args + self._defaults[given:]
         bound = (self._signature or inspect.signature(self.function)).bind(*args, **kwargs)
         bound.apply_defaults()
         return bound.args + tuple(bound.kwargs.values())
@@ -112,7 +114,9 @@ def on_cpu(chosen):
         stand_in._grad_function = type(body.__name__, (_KernelFunction,), {})
         signature = inspect.signature(body)
         if len(signature.parameters) > 1:
-            stand_in._signature, stand_in._arity = signature, len(signature.parameters)
+            stand_in._signature = signature
+            stand_in._defaults = tuple(p.default for p in signature.parameters.values())
+            stand_in._required = stand_in._defaults.count(inspect.Parameter.empty)
         return stand_in
 
     return choose
