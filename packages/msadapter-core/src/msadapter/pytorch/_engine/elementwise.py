@@ -20,6 +20,7 @@ import numpy as np
 from msadapter.pytorch._engine import native, storage
 from msadapter.pytorch._engine.kernel import Kernel, to_tensor
 from msadapter.pytorch._engine.native import TensorPy
+from msadapter.pytorch._engine.quiet import quiet
 from msadapter.pytorch._kernels import formula as over_arrays
 
 
@@ -40,7 +41,7 @@ class Elementwise(Kernel):
 
     def run(self, args):
         arrays = [storage.read_only_use(arg) if isinstance(arg, TensorPy) else arg for arg in args]
-        with np.errstate(all="ignore"):
+        with quiet():
             return to_tensor(_lifted(self.function, arrays))
 
     def differentiate(self, ctx, grads):
@@ -94,14 +95,15 @@ def _with_names(ufunc):
 def _lifted(function, values):
     """`function(*values)` where arrays without dimensions have one for the time being: NumPy takes them for scalars, whose
     dtype gives way to that of Python numbers."""
-    if any(isinstance(v, np.ndarray) and v.ndim for v in values):
-        return function(*values)
+    for value in values:
+        if isinstance(value, np.ndarray) and value.ndim:
+            return function(*values)
     return function(*(v.reshape(1) if isinstance(v, np.ndarray) else v for v in values)).reshape(())
 
 
 def _on_arrays(formula, values):
     arrays = [storage.read_only_use(v) if isinstance(v, TensorPy) else v for v in values]
-    with np.errstate(all="ignore"):
+    with quiet():
         return to_tensor(_lifted(lambda *a: formula(over_arrays, *a), arrays))
 
 

@@ -30,6 +30,7 @@ import numpy as np
 from msadapter.pytorch import _dtype
 from msadapter.pytorch._engine import native, storage
 from msadapter.pytorch._engine.native import MsTensor, TensorPy
+from msadapter.pytorch._engine.quiet import quiet
 from msadapter.pytorch._tensor import Tensor
 
 _OUTPUTS = ("out", "out1")
@@ -80,7 +81,7 @@ class Kernel:
     def run(self, args):
         """The outputs as native tensors, nothing recorded."""
         arrays = [storage.read_only_use(arg) if isinstance(arg, TensorPy) else arg for arg in args]
-        with np.errstate(all="ignore"):
+        with quiet():
             result = self.function(*arrays)
         if type(result) is tuple:
             return tuple(to_tensor(r) for r in result)

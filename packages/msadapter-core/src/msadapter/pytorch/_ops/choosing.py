@@ -14,7 +14,7 @@ from msadapter.pytorch._ops.promotion import result_type
 from msadapter.pytorch._ops.registry import op
 from msadapter.pytorch._ops.rules import ON_CPU, halves_in_float32, no_complex, promoting, refuse
 
-_BOOL, _UINT8 = _dtype.NATIVE[_dtype.bool], _dtype.NATIVE[_dtype.uint8]
+_BOOL, _UINT8, _FLOAT32 = (_dtype.NATIVE[t] for t in (_dtype.bool, _dtype.uint8, _dtype.float32))
 # --- by a condition -------------------------------------------------------------------------------------------------
 
 
@@ -228,6 +228,9 @@ def _bound(value, dtype):
     return value if dtype.is_floating_point else checked
 
 
+_PLAIN_BOUNDS = frozenset((float, int, type(None)))
+
+
 def _clamp_refuses(min, max):
     """What PyTorch's kernels of the forms do not take."""
     form = "clamp" if min is not None and max is not None else "clamp_min" if max is None else "clamp_max"
@@ -244,6 +247,9 @@ def clamp(input, min=None, max=None):
 
     Raises RuntimeError where both are None.
     """
+    if type(min) in _PLAIN_BOUNDS and type(max) in _PLAIN_BOUNDS and dtype_of(input) is _FLOAT32:
+        if min is not None or max is not None:
+            return _clamp(input, min, max)
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     if min is not None and max is not None and isinstance(min, TensorPy) != isinstance(max, TensorPy):

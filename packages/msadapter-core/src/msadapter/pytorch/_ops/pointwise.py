@@ -284,6 +284,9 @@ def fmod(input, other):
 
 
 def _in_common_dtype(*tensors):
+    first = dtype_of(tensors[0])
+    if all(dtype_of(t) is first for t in tensors):
+        return _dtype.of_native(first), tensors
     dtype = result_type(*tensors)
     return dtype, tuple(cast(t, dtype) for t in tensors)
 

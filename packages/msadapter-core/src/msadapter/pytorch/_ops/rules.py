@@ -3,13 +3,12 @@
 import functools
 from types import MappingProxyType
 
-import numpy as np
-
 from msadapter.pytorch import _dtype
 from msadapter.pytorch._engine import storage
 from msadapter.pytorch._engine.elementwise import Elementwise
 from msadapter.pytorch._engine.kernel import Kernel, to_tensor
 from msadapter.pytorch._engine.native import TensorPy, dtype_of
+from msadapter.pytorch._engine.quiet import quiet
 from msadapter.pytorch._ops.casting import cast, constant
 from msadapter.pytorch._ops.promotion import result_type
 
@@ -147,7 +146,7 @@ def _operand(value, dtype, raw):
 
 def _on_integers(function, *args, **kwargs):
     args = [storage.read_only_use(a) if isinstance(a, TensorPy) else a for a in args]
-    with np.errstate(all="ignore"):
+    with quiet():
         return to_tensor(function(*args, **kwargs))
 
 
@@ -161,8 +160,11 @@ def halves_in_float32(body):
 
     @functools.wraps(body)
     def run(*args, **kwargs):
-        dtype = _dtype.of_native(dtype_of(args[0]))
-        if not (ON_CPU and dtype in _HALVES):
+        native_dtype = dtype_of(args[0])
+        if native_dtype is _F32 or native_dtype is _F64 or not ON_CPU:
+            return body(*args, **kwargs)
+        dtype = _dtype.of_native(native_dtype)
+        if dtype not in _HALVES:
             return body(*args, **kwargs)
         wide = (cast(a, _dtype.float32) if isinstance(a, TensorPy) else a for a in args)
         return cast(body(*wide, **kwargs), dtype)
