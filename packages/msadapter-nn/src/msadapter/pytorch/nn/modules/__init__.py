@@ -18,6 +18,7 @@ from msadapter.pytorch.nn.modules import (
     padding,
     pixelshuffle,
     pooling,
+    rnn,
     sparse,
     transformer,
     upsampling,
@@ -39,6 +40,7 @@ from msadapter.pytorch.nn.modules.normalization import *  # noqa: F403
 from msadapter.pytorch.nn.modules.padding import *  # noqa: F403
 from msadapter.pytorch.nn.modules.pixelshuffle import *  # noqa: F403
 from msadapter.pytorch.nn.modules.pooling import *  # noqa: F403
+from msadapter.pytorch.nn.modules.rnn import *  # noqa: F403
 from msadapter.pytorch.nn.modules.sparse import *  # noqa: F403
 from msadapter.pytorch.nn.modules.transformer import *  # noqa: F403
 from msadapter.pytorch.nn.modules.upsampling import *  # noqa: F403
@@ -61,6 +63,7 @@ _FAMILIES = (
     padding,
     pixelshuffle,
     pooling,
+    rnn,
     sparse,
     transformer,
     upsampling,

@@ -1,5 +1,6 @@
 """torch.nn.utils."""
 
+from msadapter.pytorch.nn.utils import rnn  # noqa: F401
 from msadapter.pytorch.nn.utils.clip_grad import (  # noqa: F401
     clip_grad_norm,
     clip_grad_norm_,
