@@ -9,3 +9,4 @@ from msadapter.pytorch.nn._attention import (  # noqa: E402, F401
     _none_or_dtype,
     multi_head_attention_forward,
 )
+from msadapter.pytorch.nn._linear_cross_entropy import linear_cross_entropy  # noqa: E402, F401

@@ -12,6 +12,7 @@ from msadapter.pytorch.nn.modules import (
     fold,
     instancenorm,
     linear,
+    linear_cross_entropy_options,
     loss,
     module,
     normalization,
@@ -34,6 +35,7 @@ from msadapter.pytorch.nn.modules.flatten import *  # noqa: F403
 from msadapter.pytorch.nn.modules.fold import *  # noqa: F403
 from msadapter.pytorch.nn.modules.instancenorm import *  # noqa: F403
 from msadapter.pytorch.nn.modules.linear import *  # noqa: F403
+from msadapter.pytorch.nn.modules.linear_cross_entropy_options import *  # noqa: F403
 from msadapter.pytorch.nn.modules.loss import *  # noqa: F403
 from msadapter.pytorch.nn.modules.module import *  # noqa: F403
 from msadapter.pytorch.nn.modules.normalization import *  # noqa: F403
@@ -57,6 +59,7 @@ _FAMILIES = (
     fold,
     instancenorm,
     linear,
+    linear_cross_entropy_options,
     loss,
     module,
     normalization,
