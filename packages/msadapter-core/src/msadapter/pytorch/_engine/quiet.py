@@ -12,7 +12,7 @@ class _Quiet:
 
     def __enter__(self):
         self._previous = np.geterrobj()
-        np.seterrobj(_IGNORE_ALL)
+        np.seterrobj(list(_IGNORE_ALL))
 
     def __exit__(self, *exception):
         np.seterrobj(self._previous)
@@ -21,6 +21,6 @@ class _Quiet:
 if hasattr(np, "seterrobj"):
     quiet = _Quiet
     with np.errstate(all="ignore"):
-        _IGNORE_ALL = np.geterrobj()
+        _IGNORE_ALL = tuple(np.geterrobj())  # a copy: NumPy goes on writing into its list
 else:  # gone in NumPy 2, whose errstate is fast
     quiet = functools.partial(np.errstate, all="ignore")
