@@ -211,3 +211,17 @@ def test_complex_numbers_differentiate():
     scalar = torch.tensor(2.0, requires_grad=True)
     torch.complex(scalar, scalar * 3).imag.backward()
     assert scalar.grad.item() == 3
+
+
+def test_filling():
+    x = torch.zeros(2, 3, dtype=torch.uint8)
+    assert x.t().fill_(-1) is not x and x.tolist() == [[255] * 3] * 2
+    assert torch.zero_(x) is x and x.sum().item() == 0
+    assert torch.fill(x, 7).tolist() == [[7] * 3] * 2
+    with pytest.raises(RuntimeError, match="value cannot be converted to type uint8_t without overflow"):
+        x.fill_(300)
+    with pytest.raises(RuntimeError, match="fill_ only supports 0-dimension value tensor"):
+        x.fill_(torch.ones(1))
+    value = torch.tensor(2.0, requires_grad=True)
+    torch.fill(torch.zeros(3), value).sum().backward()
+    assert value.grad.item() == 3
