@@ -24,8 +24,6 @@ NativeCell = Cell.__mro__[1]  # the C++ class under Cell
 _CONTEXT = _context._context()
 _NOTHING = object()
 _DEFAULT_NAME = "Parameter"
-# Methods that a user writes for MindSpore to call.
-_OVERRIDABLE = frozenset(("construct", "bprop"))
 # Where MindSpore has set one of these, a call must do what Cell does around `construct`.
 _CALL_STATE = ("requires_grad", "mixed_precision_type", "_dynamic_shape_inputs")
 
@@ -181,7 +179,8 @@ def adopt_subclass(cls, module_class):
     own = vars(cls)
     if "bprop" in own:
         cls._has_bprop = True
-    if "construct" in own and "forward" not in own:
+    native_style = "construct" in own and "forward" not in own
+    if native_style:
         inherited = _raw_attribute(cls.__mro__[1:], "forward")
         if inherited in (module_class.forward, _raw_attribute(cls.__mro__[1:], "construct")):
             cls.forward = own["construct"]
@@ -189,7 +188,7 @@ def adopt_subclass(cls, module_class):
         shared = vars(module_class).get(name)
         if not isinstance(shared, CellName) or isinstance(value, CellName):
             continue
-        if name in _OVERRIDABLE and "forward" not in own:
+        if name == "construct" and native_style:
             continue
         setattr(cls, name, CellName(name, shared.native, user=value))
 

@@ -445,9 +445,9 @@ class Module(ModuleHooks, ModuleState, ModuleConversion, Cell):
                 seen.add(module)
                 yield name, module
 
-    def modules(self):
-        """This module and all below it, each once."""
-        for _, module in self.named_modules():
+    def modules(self, remove_duplicate=True):
+        """This module and all below it, each once unless `remove_duplicate` is False."""
+        for _, module in self.named_modules(remove_duplicate=remove_duplicate):
             yield module
 
     def named_modules(self, memo=None, prefix="", remove_duplicate=True):
