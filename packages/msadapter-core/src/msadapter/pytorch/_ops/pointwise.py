@@ -59,7 +59,7 @@ def _times(array, alpha):
 def add(input, other, *, alpha=1):
     """`input + alpha * other`; of bool, whether at least one is True."""
     if alpha != 1:
-        _check_alpha(_dtype.float32, input, other, alpha)
+        _check_alpha(_dtype.of_native(dtype_of(input)), input, other, alpha)
         other = mul.record.body(other, alpha)
     if isinstance(other, TensorPy) and ON_CPU and requires_grad(other) and requires_grad(input):
         return _add_recorded(input, other)
@@ -89,7 +89,7 @@ def sub(input, other, *, alpha=1):
     """`input - alpha * other`. Raises RuntimeError for bool operands."""
     if alpha == 1:
         return _sub(input, other)
-    _check_alpha(_dtype.float32, input, other, alpha)
+    _check_alpha(_dtype.of_native(dtype_of(input)), input, other, alpha)
     return _sub(input, mul.record.body(other, alpha))
 
 
