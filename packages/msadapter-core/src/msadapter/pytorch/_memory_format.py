@@ -72,3 +72,20 @@ def is_in_format(shape, strides, wanted):
             return False
         expected *= shape[dim]
     return True
+
+
+def memory_order(shape, strides):
+    """The dimensions, slowest first, by PyTorch's insertion sort: one of stride 0 (expanded) is never moved."""
+    order = list(reversed(range(len(shape))))
+    for end in range(1, len(order)):
+        here = end
+        for before in reversed(range(end)):
+            fast, slow = order[before], order[here]
+            if not strides[fast] or not strides[slow]:
+                continue
+            if strides[fast] < strides[slow]:
+                break
+            if strides[fast] > strides[slow] or shape[fast] > shape[slow]:
+                order[before], order[here] = slow, fast
+                here = before
+    return order[::-1]

@@ -5,6 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from msadapter.pytorch._memory_format import memory_order
+
 
 class Kind(NamedTuple):
     """What a dtype is called in PyTorch's messages, what holds its values, and its significand in bits."""
@@ -221,25 +223,8 @@ def laid_out(values, shape, strides):
     """Flat `values` as an array of `shape` in which they follow one another in the order of memory."""
     if is_contiguous(shape, strides):
         return values.reshape(shape)
-    axes = _memory_order(shape, strides)
+    axes = memory_order(shape, strides)
     return values.reshape([shape[axis] for axis in axes]).transpose(np.argsort(axes))
-
-
-def _memory_order(shape, strides):
-    """The axes, slowest first, by PyTorch's insertion sort: an axis of stride 0 (expanded) is never moved."""
-    axes = list(reversed(range(len(shape))))
-    for end in range(1, len(axes)):
-        here = end
-        for before in reversed(range(end)):
-            fast, slow = axes[before], axes[here]
-            if not strides[fast] or not strides[slow]:
-                continue
-            if strides[fast] < strides[slow]:
-                break
-            if strides[fast] > strides[slow] or shape[fast] > shape[slow]:
-                axes[before], axes[here] = slow, fast
-                here = before
-    return axes[::-1]
 
 
 def draw_complex(draw, shape, dtype, *args, strides):

@@ -10,6 +10,7 @@ from msadapter.pytorch import _dtype
 from msadapter.pytorch._engine import native, storage
 from msadapter.pytorch._engine.copying import copy_of
 from msadapter.pytorch._engine.kernel import kernel
+from msadapter.pytorch._memory_format import memory_order
 
 
 def geometry(tensor):
@@ -117,7 +118,7 @@ def _assemble(read, places, *values):
     memory = np.zeros(max(last for _, last in spans) - start, values[0].dtype)
     for place, value in zip(places, values, strict=True):
         _over(memory, place, start)[...] = value
-    return np.array(_over(memory, read, start))
+    return np.array(_over(memory, read, start), order="C")
 
 
 @_assemble.gradient
@@ -141,7 +142,7 @@ def _restride(values, placed, read, shared):
         counts = np.zeros(memory.shape, np.int64)
         _add(_over(counts, shared, start), np.ones(shared[0], np.int64))
         memory /= np.maximum(counts, 1)
-    return np.array(_over(memory, read, start), values.dtype)
+    return np.array(_over(memory, read, start), values.dtype, order="C")
 
 
 @_restride.gradient
@@ -249,20 +250,3 @@ def kept_strides(shape, strides):
         kept[dim] = step
         step *= max(shape[dim], 1)
     return tuple(kept)
-
-
-def memory_order(shape, strides):
-    """The dimensions, slowest first, by PyTorch's insertion sort: one of stride 0 (expanded) is never moved."""
-    order = list(reversed(range(len(shape))))
-    for end in range(1, len(order)):
-        here = end
-        for before in reversed(range(end)):
-            fast, slow = order[before], order[here]
-            if not strides[fast] or not strides[slow]:
-                continue
-            if strides[fast] < strides[slow]:
-                break
-            if strides[fast] > strides[slow] or shape[fast] > shape[slow]:
-                order[before], order[here] = slow, fast
-                here = before
-    return order[::-1]
