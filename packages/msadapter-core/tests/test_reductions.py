@@ -51,6 +51,10 @@ def leaf(data, dtype=torch.float64):
         (lambda x: x.norm(0), 5.0),
         (lambda x: x.norm(3, 1), [3.301927, 6.542133]),
         (lambda x: torch.dist(x, x + 1), 2.4494898),
+        (lambda x: torch.linalg.norm(x, 1), 9.0),
+        (lambda x: torch.linalg.norm(x, dim=1), [3.741657, 7.211103]),
+        (lambda x: torch.linalg.matrix_norm(x, -INF, keepdim=True), [[6.0]]),
+        (lambda x: x.renorm(2, 0, 5), [[1.0, -2.0, 3.0], [2.773501, 0.0, -4.160251]]),
     ],
 )
 def test_values(same, reduce, expected):
@@ -197,6 +201,7 @@ def test_gradients_at_ties_zeros_and_nan(same, reduce, data, expected):
         lambda x: x.norm(),
         lambda x: x.norm(3, 0),
         lambda x: x.norm(1.5),
+        lambda x: x.renorm(2, 0, 5),
         lambda x: x.amax(0),
         lambda x: x.min(1).values,
         lambda x: x.nanmean(0),

@@ -181,6 +181,9 @@ def test_running_over_special_values(same):
         lambda x: x.cummax(1).values,
         lambda x: x.logcumsumexp(1),
         lambda x: x.diff(dim=1),
+        torch.cov,
+        torch.corrcoef,
+        lambda x: torch.gradient(x, dim=1, edge_order=2)[0],
     ],
 )
 def test_first_and_second_order(function):
@@ -200,6 +203,57 @@ def test_quantile_by_its_level():
     q = leaf([0.3, 0.6])
     x = torch.tensor([1.0, 5.0, 2.0, 9.0], dtype=torch.float64)
     assert gradcheck(lambda q: x.quantile(q), (q,))
+
+
+# --- covariance, integrals, derivatives -----------------------------------------------------------------------------
+
+SQUARES = [[0.0, 1.0, 4.0], [9.0, 16.0, 25.0]]
+
+
+@pytest.mark.parametrize(
+    "function, expected",
+    [
+        (lambda x: x.cov(), [[4.333333, 16.333333], [16.333333, 64.333333]]),
+        (
+            lambda x: torch.cov(x, fweights=torch.tensor([1, 2, 3])),
+            [[3.466667, 12.266667], [12.266667, 45.066667]],
+        ),
+        (
+            lambda x: torch.cov(x, aweights=torch.tensor([1.0, 2, 3])),
+            [[4.727273, 16.727273], [16.727273, 61.454545]],
+        ),
+        (lambda x: torch.cov(x[0].long()), 4.333333),
+        (lambda x: x.corrcoef(), [[1.0, 0.978241], [0.978241, 1.0]]),
+        (lambda x: torch.trapezoid(x, dim=0), [4.5, 8.5, 14.5]),
+        (lambda x: torch.trapz(x, torch.tensor([0.0, 1.0, 3.0])), [5.5, 53.5]),
+        (lambda x: torch.cumulative_trapezoid(x, dx=2), [[1.0, 6.0], [25.0, 66.0]]),
+        (lambda x: torch.gradient(x)[1], [[1.0, 2.0, 3.0], [7.0, 8.0, 9.0]]),
+        (lambda x: torch.gradient(x, dim=1, edge_order=2)[0], [[0.0, 2.0, 4.0], [6.0, 8.0, 10.0]]),
+        (lambda x: torch.gradient(x, spacing=[torch.tensor([0.0, 1, 3])], dim=1)[0][0], [1.0, 7 / 6, 1.5]),
+    ],
+)
+def test_covariance_integrals_and_derivatives(same, function, expected):
+    same(function(torch.tensor(SQUARES)), expected)
+
+
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (
+            lambda x: torch.cov(x, fweights=torch.ones(3)),
+            "expected fweights to have integral dtype but got fweights",
+        ),
+        (lambda x: torch.cov(x.bool()), "bool dtype is not supported for input"),
+        (lambda x: torch.trapezoid(x, x[0, :2]), "There must be one `x` value for each sample point"),
+        (
+            lambda x: torch.gradient(x, edge_order=2),
+            "expected each dimension size to be at least edge_order.1",
+        ),
+    ],
+)
+def test_refused_samples(call, message):
+    with pytest.raises(RuntimeError, match=message):
+        call(torch.tensor(SQUARES))
 
 
 # --- histograms -----------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from msadapter.pytorch._ops import (  # noqa: F401
     activation,
     attention,
     binary,
+    calculus,
     choosing,
     comparison,
     contractions,

@@ -114,6 +114,11 @@ def _with_places(name, function, choose, native_op, elementwise):
 
     @op(name=name)
     def reduce(input, dim=None, keepdim=False, *, other=None):
+        if not isinstance(input, MsTensor):
+            raise TypeError(
+                f"{name}() received an invalid combination of arguments - got ({type(input).__name__}, ...), but expected "
+                "(Tensor input, ...)"
+            )
         if isinstance(dim, MsTensor):
             other = dim
         if other is not None:

@@ -41,9 +41,11 @@ def _scatter_selection(input, dim, index, src):
         )
     selection = along("scatter", input, dim, index, src)
     extent = selection.index.shape
-    if shape_of(src) != extent and len(shape_of(src)) == len(extent):
-        src = src[tuple(slice(n) for n in extent)]
-    return selection, src.reshape(extent)
+    if shape_of(src) != extent:
+        if len(shape_of(src)) == len(extent):
+            src = src[tuple(slice(n) for n in extent)]
+        src = src.reshape(extent)
+    return selection, src
 
 
 @op(inplace=True, linear=True)

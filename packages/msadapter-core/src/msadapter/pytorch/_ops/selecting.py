@@ -103,6 +103,8 @@ def along(name, input, dim, index, source=None):
 
 
 def _check_extent(name, dim, shape, own, source):
+    if source is not None and len(source) != len(own):
+        raise RuntimeError("Index tensor must have the same number of dimensions as src tensor")
     for axis in range(len(shape)):
         too_large = axis != dim and own[axis] > shape[axis]
         if too_large and name == "gather":

@@ -13,9 +13,10 @@ from msadapter.pytorch._engine.kernel import kernel, on_cpu
 from msadapter.pytorch._engine.native import MsTensor, numel_of, shape_of
 from msadapter.pytorch._kernels.selections import Along
 from msadapter.pytorch._ops.arrays import axes_of, check_not_empty, has_nan, is_floating, refuse, total, wide
+from msadapter.pytorch._ops.casting import cast
 from msadapter.pytorch._ops.creation import from_array
 from msadapter.pytorch._ops.extremes import equal_shares
-from msadapter.pytorch._ops.reduction import mean, spread
+from msadapter.pytorch._ops.reduction import conjugate, mean, spread
 from msadapter.pytorch._ops.registry import op
 from msadapter.pytorch._ops.results import named_result
 from msadapter.pytorch._ops.selecting import pick_one, read
@@ -103,6 +104,87 @@ def _deviation(name, of_dims, with_mean):
 
 std, var = _deviation("std", _std, False), _deviation("var", _var, False)
 std_mean, var_mean = _deviation("std_mean", _std, True), _deviation("var_mean", _var, True)
+
+
+# --- covariance -----------------------------------------------------------------------------------------------------
+
+
+@op
+def cov(input, *, correction=1, fweights=None, aweights=None):
+    """The covariance matrix of the variables in the rows of `input` [variables, observations].
+
+    `fweights` (integers) say how often each observation counts, `aweights` how much. Raises RuntimeError for bool and
+    for weights that do not fit.
+    """
+    if len(shape_of(input)) > 2:
+        raise RuntimeError(
+            f"cov(): expected input to have two or fewer dimensions but got an input with {len(shape_of(input))} dimensions"
+        )
+    if input.dtype == _dtype.bool:
+        raise RuntimeError("cov(): bool dtype is not supported for input")
+    if not (input.dtype.is_floating_point or input.dtype.is_complex):
+        input = cast(input, _dtype.get_default_dtype())
+    rows = input if len(shape_of(input)) == 2 else input.reshape(1, -1)
+    count = shape_of(rows)[1]
+    weights = _checked_weights(fweights, aweights, count)
+    if weights is None:
+        off, weighted, freedom = rows - rows.mean(1, keepdim=True), None, count - correction
+    else:
+        total_weight = weights.sum()
+        off = rows - (rows * weights).sum(1, keepdim=True) / total_weight
+        weighted = off * weights
+        lost = correction if aweights is None else correction * (weights * aweights).sum() / total_weight
+        freedom = total_weight - lost
+    if freedom <= 0:
+        warnings.warn("cov(): degrees of freedom is <= 0", UserWarning, stacklevel=4)
+        freedom = 0
+    moments = off @ conjugate(off if weighted is None else weighted).t()
+    return (moments / freedom).squeeze()
+
+
+def _checked_weights(fweights, aweights, count):
+    """The product of the weights that are given, or None."""
+    weights = None
+    for name, given in (("fweights", fweights), ("aweights", aweights)):
+        if given is None:
+            continue
+        own = shape_of(given)
+        if len(own) > 1:
+            raise RuntimeError(
+                f"cov(): expected {name} to have one or fewer dimensions but got {name} with {len(own)} dimensions"
+            )
+        fits = _dtype.is_integral(given.dtype) if name == "fweights" else given.dtype.is_floating_point
+        if not fits:
+            kind = "integral" if name == "fweights" else "floating point"
+            raise RuntimeError(
+                f"cov(): expected {name} to have {kind} dtype but got {name} with {_dtype.SCALAR_NAMES[given.dtype]} dtype"
+            )
+        if numel_of(given) != count:
+            raise RuntimeError(
+                f"cov(): expected {name} to have the same numel as there are observations in the input but got "
+                f"{numel_of(given)} != {count}"
+            )
+        if (storage.read_only_use(given) < 0).any():
+            raise RuntimeError(f"cov(): {name} cannot be negative")
+        weights = given if weights is None else weights * given
+    return weights
+
+
+@op
+def corrcoef(input):
+    """The correlation coefficients of the variables in the rows of `input` [variables, observations]."""
+    if len(shape_of(input)) > 2:
+        raise RuntimeError(
+            "corrcoef(): expected input to have two or fewer dimensions but got an input with "
+            f"{len(shape_of(input))} dimensions"
+        )
+    covariance = cov.record.body(input)
+    if not shape_of(covariance):
+        return covariance / covariance
+    deviation = covariance.diagonal()
+    deviation = (deviation.real if deviation.dtype.is_complex else deviation).sqrt()
+    result = covariance / deviation.reshape(-1, 1) / deviation.reshape(1, -1)
+    return result.clamp(-1, 1) if not result.dtype.is_complex else result
 
 
 # --- medians and modes ----------------------------------------------------------------------------------------------
