@@ -123,6 +123,16 @@ def test_dtypes(same, compute, expected, dtype):
     same(compute(i, u, h, b), expected, dtype)
 
 
+def test_numbers_beside_halves(same):
+    x = torch.tensor([1.3, -2.7], dtype=torch.bfloat16)
+    same(x + 0.7, [2.0, -2.0], torch.bfloat16)
+    same(x * 0.7, [0.90625, -1.890625], torch.bfloat16)
+    same(x / 0.7, [1.8515625, -3.859375], torch.bfloat16)
+    same(x % 0.7, [0.59765625, 0.09375], torch.bfloat16)
+    same(torch.add(x, x, alpha=0.7), [2.203125, -4.59375], torch.bfloat16)
+    same(0.7 / x, [0.5390625, -0.2578125], torch.bfloat16)
+
+
 def test_float64_numbers_are_exact():
     x = torch.tensor([0.3], dtype=torch.float64)
     for compute in (lambda v: v * 0.1, lambda v: v + 0.1, lambda v: v / 0.7, lambda v: 0.1 - v):

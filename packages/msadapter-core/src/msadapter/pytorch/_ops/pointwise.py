@@ -128,6 +128,7 @@ def positive(input):
 @op(inplace=True, operators=("__mul__",), reflected="__rmul__", aliases=("multiply",))
 @promoting(
     integers=np.multiply,
+    wide_number=True,
     complexes=elementwise(
         np.multiply,
         reason="MindSpore's has no gradient for a complex tensor times a constant",
@@ -141,7 +142,7 @@ def mul(input, other):
 
 
 @op(inplace=True)
-@promoting(floating=True)
+@promoting(floating=True, wide_number=True)
 @on_cpu(
     elementwise(
         np.true_divide,
@@ -178,6 +179,7 @@ def _floor_divide(formula):
 
     @promoting(
         integers=np.floor_divide,
+        wide_number=True,
         check=_check_divisor,
         refuses={"bool": "div_floor_cpu", "complex": "div_floor_cpu"},
     )
@@ -211,6 +213,7 @@ def _truncated_quotient(input, other):
 
 @promoting(
     integers=_truncated_quotient,
+    wide_number=True,
     check=_check_divisor,
     refuses={"bool": "div_trunc_cpu", "complex": "div_trunc_cpu"},
 )

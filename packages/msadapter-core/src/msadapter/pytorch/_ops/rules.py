@@ -3,11 +3,13 @@
 import functools
 from types import MappingProxyType
 
+import numpy as np
+
 from msadapter.pytorch import _dtype
 from msadapter.pytorch._engine import storage
 from msadapter.pytorch._engine.elementwise import Elementwise
 from msadapter.pytorch._engine.kernel import Kernel, to_tensor
-from msadapter.pytorch._engine.native import TensorPy, dtype_of
+from msadapter.pytorch._engine.native import TensorPy, dtype_of, shape_of
 from msadapter.pytorch._engine.quiet import quiet
 from msadapter.pytorch._ops.casting import cast, constant
 from msadapter.pytorch._ops.promotion import result_type
@@ -73,6 +75,7 @@ def promoting(
     check=None,
     refuses=EVERYTHING_GOES,
     numbers=True,
+    wide_number=False,
 ):
     """Two operands in one dtype: PyTorch's promotion of tensors and numbers, then `body(a, b, ...)`.
 
@@ -83,6 +86,7 @@ def promoting(
         check: called with (dtype, input, other, ...), where the operands are no floats of one dtype.
         refuses: what PyTorch does not take, by the common dtype; see `refuse`.
         numbers: False where both operands must be tensors.
+        wide_number: a number or 0-d tensor as second operand of a half keeps its precision; else it is rounded to it first.
     On the CPU float16 and bfloat16 compute in float32 and round once, as PyTorch's kernels do. The body sees a Python
     number beside a float32 tensor, where MindSpore's scalar form is exact and cheaper; an elementwise kernel beside every
     float or complex tensor, as NumPy's is.
@@ -96,6 +100,7 @@ def promoting(
             check=check,
             refuses=refuses,
             numbers=numbers,
+            wide_number=wide_number,
         )
 
     elementwise = isinstance(body, Elementwise)
@@ -121,7 +126,12 @@ def promoting(
             return _on_integers(integers, in_dtype(input, dtype), in_dtype(other, dtype), *args, **kwargs)
         if complexes is not None and ON_CPU and dtype.is_complex:
             return complexes(in_dtype(input, dtype), in_dtype(other, dtype), *args, **kwargs)
-        compute = _dtype.float32 if ON_CPU and dtype in _HALVES else dtype
+        compute = dtype
+        if ON_CPU and dtype in _HALVES:
+            compute, input = _dtype.float32, _rounded(input, dtype)
+            if not (wide_number and (not isinstance(other, TensorPy) or not shape_of(other))):
+                other = _rounded(other, dtype)
+            kwargs = {name: _rounded(value, dtype) for name, value in kwargs.items()}
         raw = elementwise and not exact and (isinstance(input, TensorPy) or isinstance(other, TensorPy))
         input, other = _operand(input, compute, raw), _operand(other, compute, raw)
         result = body(input, other, *args, **kwargs)
@@ -138,6 +148,13 @@ def _common_dtype(input, other, floating, operands):
     if floating and not (dtype.is_floating_point or dtype.is_complex):
         return _dtype.get_default_dtype()
     return dtype
+
+
+def _rounded(value, dtype):
+    """A tensor in `dtype`; a Python number with the value it has there."""
+    if isinstance(value, TensorPy):
+        return cast(value, dtype)
+    return float(np.asarray(value).astype(_dtype.NUMPY[dtype]).astype(np.float64))
 
 
 def _operand(value, dtype, raw):
