@@ -8,7 +8,7 @@ from msadapter.pytorch._engine.kernel import kernel, on_cpu
 from msadapter.pytorch._engine.native import MsTensor, shape_of
 from msadapter.pytorch._engine.storage import ON_CPU
 from msadapter.pytorch._ops.arrays import axes_of, check_not_empty, refuse, wide
-from msadapter.pytorch._ops.reduction import spread
+from msadapter.pytorch._ops.reduction import labelled, spread
 from msadapter.pytorch._ops.registry import op
 from msadapter.pytorch._ops.results import named_result
 from msadapter.pytorch._ops.selecting import pick_one
@@ -111,6 +111,7 @@ def _with_places(name, function, choose, native_op, elementwise):
         named_result(name, "values indices"),
         _index_of(choose),
     )
+    node_of_all = f"{name.capitalize()}Backward1"
 
     @op(name=name)
     def reduce(input, dim=None, keepdim=False, *, other=None):
@@ -124,7 +125,7 @@ def _with_places(name, function, choose, native_op, elementwise):
         if other is not None:
             return getattr(input, elementwise)(other)
         if dim is None:
-            return of_all(input)
+            return labelled(of_all(input), node_of_all)
         dim = _checked_dim(name, input, dim)
         if input.dtype.is_complex:
             raise RuntimeError(f"{name}(): does not support complex input. Received: {input.dtype}")

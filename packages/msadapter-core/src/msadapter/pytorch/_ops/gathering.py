@@ -24,7 +24,7 @@ def gather(input, dim, index, *, sparse_grad=False):
     return read(input, along("gather", input, dim, index)) if ON_CPU else mint.gather(input, dim, index)
 
 
-@op
+@op(node="GatherBackward0")
 def take_along_dim(input, indices, dim=None):
     """Elements of `dim` (of the flattened input by default) at `indices`, which broadcast with the other dimensions."""
     if dtype_of(indices) is not _LONG:

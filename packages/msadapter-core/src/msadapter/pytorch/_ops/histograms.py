@@ -77,6 +77,9 @@ def _histc(input, bins, low, high):
     return np.bincount(np.minimum(places, bins - 1), minlength=bins).astype(input.dtype)
 
 
+_bincount.differentiable = _histc.differentiable = False  # counts have no gradient
+
+
 @op
 def histc(input, bins=100, min=0, max=0):
     """How many elements lie in each of `bins` equal intervals from `min` to `max` (of the data, where both are equal).

@@ -58,6 +58,9 @@ def _(ctx, grad):
     return direction * (grad / norm.pow(order - 1)).masked_fill(norm == 0, 0)
 
 
+_NODE = "LinalgVectorNormBackward0"
+
+
 @on_cpu(_vector_norm)
 def _norm_over(input, order, dim, keepdim):
     return mint.linalg.vector_norm(input, order, dim, keepdim)
@@ -101,7 +104,7 @@ def _in_norm_dtype(input, dtype, name):
     return cast(input, dtype)
 
 
-@op(name="vector_norm", namespace="torch.linalg", method=False)
+@op(name="vector_norm", namespace="torch.linalg", method=False, node=_NODE)
 def vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None):
     """The `ord`-norm of the elements over `dim` (all by default): a number, inf, -inf, or 0 to count.
 
@@ -188,7 +191,7 @@ def _linalg_norm(A, ord=None, dim=None, keepdim=False, *, dtype=None):
     return vector_norm.record.body(A, 2 if ord is None else ord, dim, keepdim, dtype=dtype)
 
 
-@op
+@op(node=_NODE)
 def norm(input, p="fro", dim=None, keepdim=False, *, dtype=None):
     """The `p`-norm over `dim`: of vectors for a number or "fro", of matrices for "nuc". See `torch.linalg`."""
     if isinstance(p, str) and p != "fro":
@@ -203,7 +206,7 @@ def dist(input, other, p=2):
     return norm.record.body(input - other, p)
 
 
-@op(inplace=True)
+@op(inplace=True, node="RenormBackward0")
 def renorm(input, p, dim, maxnorm):
     """`input` with each slice of `dim` whose `p`-norm exceeds `maxnorm` scaled down to it."""
     rank = len(shape_of(input))

@@ -1,5 +1,6 @@
 """Sums, products and logical reductions over dimensions."""
 
+import functools
 import math
 
 import numpy as np
@@ -8,7 +9,7 @@ from mindspore import mint
 from msadapter.pytorch import _dtype
 from msadapter.pytorch._engine import native
 from msadapter.pytorch._engine.kernel import kernel, on_cpu
-from msadapter.pytorch._engine.native import shape_of
+from msadapter.pytorch._engine.native import requires_grad, shape_of
 from msadapter.pytorch._ops.arrays import axes_of, converted, is_floating, total, wide
 from msadapter.pytorch._ops.casting import cast
 from msadapter.pytorch._ops.joining import cat
@@ -42,6 +43,25 @@ def _(ctx, grad):
     return sum(grad, dim, keepdim)
 
 
+def labelled(tensor, node):
+    """The tensor, with PyTorch's name of the graph node that made it, where that depends on the arguments."""
+    if requires_grad(tensor):
+        tensor.__dict__["_operator"] = node
+    return tensor
+
+
+def _numbered(body):
+    """PyTorch has two nodes for a reduction: number 0 over all elements, number 1 over dimensions."""
+    nodes = [f"{body.__name__.capitalize()}Backward{number}" for number in (0, 1)]
+
+    @functools.wraps(body)
+    def run(input, dim=None, keepdim=False, *, dtype=None):
+        options = {} if dtype is None else {"dtype": dtype}
+        return labelled(body(input, dim, keepdim, **options), nodes[dim is not None])
+
+    return run
+
+
 def spread(tensor, dim, keepdim, shape):
     """What a reduction over `dim` made of `shape`, repeated back to that shape."""
     return _spread(tensor, dim, keepdim, shape)
@@ -62,6 +82,7 @@ def conjugate(tensor):
 
 
 @op
+@_numbered
 @on_cpu(_sum)
 def sum(input, dim=None, keepdim=False, *, dtype=None):
     """The sum over `dim` (one, several, or all), in `dtype`; integers and bool sum to int64."""
@@ -91,6 +112,7 @@ def _(ctx, grad):
 
 
 @op
+@_numbered
 @on_cpu(_mean)
 def mean(input, dim=None, keepdim=False, *, dtype=None):
     """The mean over `dim`. Raises RuntimeError for integers, unless `dtype` is a float dtype."""
@@ -135,6 +157,7 @@ def _product(input, dim, keepdim, dtype):
 
 
 @op
+@_numbered
 def prod(input, dim=None, keepdim=False, *, dtype=None):
     """The product over one dimension, or of all elements; integers and bool multiply in int64."""
     if dim is None:
@@ -152,7 +175,7 @@ def _(ctx, grad):
     return _without_nan(grad, ctx.saved[0]), None
 
 
-@op
+@op(node="NansumBackward0")
 def nansum(input, dim=None, keepdim=False, *, dtype=None):
     """The sum over `dim`, in which NaN counts as zero. Raises RuntimeError for complex."""
     if input.dtype.is_complex:

@@ -9,10 +9,11 @@ from msadapter.pytorch._engine.native import MsTensor, dtype_of, numel_of, shape
 from msadapter.pytorch._engine.storage import ON_CPU
 from msadapter.pytorch._kernels.selections import Along, Slices
 from msadapter.pytorch._ops.arrays import is_floating, wide
-from msadapter.pytorch._ops.casting import cast, constant
+from msadapter.pytorch._ops.casting import cast, checked_constant, constant
 from msadapter.pytorch._ops.creation import from_array
 from msadapter.pytorch._ops.gathering import flat_index, places_of
-from msadapter.pytorch._ops.registry import op
+from msadapter.pytorch._ops.reduction import labelled
+from msadapter.pytorch._ops.registry import op, retag
 from msadapter.pytorch._ops.selecting import (
     accumulated,
     added,
@@ -35,6 +36,8 @@ def _scalar_name(tensor):
 
 def _scatter_selection(input, dim, index, src):
     """The places of `index`, and the part of `src` that goes there."""
+    if not isinstance(src, MsTensor):
+        raise TypeError(f"scatter(): argument 'src' (position 3) must be Tensor, not {type(src).__name__}")
     if dtype_of(src) is not dtype_of(input):
         raise RuntimeError(
             f"scatter(): Expected self.dtype to be equal to src.dtype. Received: {input.dtype} and {src.dtype}"
@@ -59,7 +62,8 @@ def scatter(input, dim, index, src=None, *, value=None, reduce=None):
     if reduce is not None:
         return _scatter_combining(input, dim, index, src, reduce)
     if not isinstance(src, MsTensor):
-        return written(input, constant(src, input.dtype), along("scatter", input, dim, index))
+        number = checked_constant(src, input.dtype)
+        return labelled(written(input, number, along("scatter", input, dim, index)), "ScatterBackward1")
     if not ON_CPU:
         return mint.scatter(input, dim, index, src)
     selection, src = _scatter_selection(input, dim, index, src)
@@ -70,7 +74,7 @@ def _scatter_combining(input, dim, index, src, reduce):
     if reduce not in ("add", "multiply"):
         raise RuntimeError(f"reduce argument must be either add or multiply. Received: {reduce!r}")
     if not isinstance(src, MsTensor):
-        src = constant(src, input.dtype).expand_as(index)
+        src = retag(checked_constant(src, input.dtype)).expand(shape_of(index))
     if reduce == "add":
         return scatter_add.record.body(input, dim, index, src)
     return scatter_reduce.record.body(input, dim, index, src, "prod")
@@ -286,7 +290,7 @@ def index_fill(input, dim, index, value):
             raise RuntimeError(
                 "index_fill_(): Converting complex Scalar to non-complex type is not supported"
             )
-        value = constant(value, dtype)
+        value = checked_constant(value, dtype)
     elif shape_of(value):
         raise RuntimeError(
             "index_fill_ only supports a 0-dimensional value tensor, but got tensor with "
@@ -321,7 +325,7 @@ def index_reduce(input, dim, index, source, reduce, *, include_self=True):
 # --- the flattened tensor -------------------------------------------------------------------------------------------
 
 
-@op(inplace=True, linear=True, function=True)
+@op(inplace=True, linear=True, node="PutBackward0")
 def put(input, index, source, accumulate=False):
     """`input` with the elements of `source` at `index` in the flattened tensor, or added there (`accumulate`)."""
     selection = Slices(flat_index("put_", input, index).reshape(-1), 0)
@@ -339,7 +343,7 @@ def put(input, index, source, accumulate=False):
     return combine(input.reshape(-1), source.reshape(-1), selection).reshape(shape_of(input))
 
 
-@op(inplace=True, linear=True)
+@op(inplace=True, linear=True, node="MaskedScatterBackward0")
 def masked_scatter(input, mask, source):
     """`input` with the first elements of `source`, in order, where `mask` (which broadcasts with it) is True.
 

@@ -186,7 +186,7 @@ def _unique(input, dim, in_order, return_inverse, return_counts):
     return (found, *((inverse,) if return_inverse else ()), *((counts,) if return_counts else ()))
 
 
-@op(out=False)
+@op(out=False, node="Unique2Backward0")
 def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
     """The distinct elements (or slices of `dim`), sorted; on request with where each input went, and counts.
 

@@ -65,7 +65,7 @@ def argsort(input, dim=-1, descending=False, stable=False):
     return mint.argsort(input, dim, descending, stable)
 
 
-@op
+@op(node="SortBackward0")
 def msort(input):
     """`input` sorted along its first dimension."""
     return sort.record.body(input, 0)[0]

@@ -16,7 +16,7 @@ from msadapter.pytorch._ops.arrays import axes_of, check_not_empty, has_nan, is_
 from msadapter.pytorch._ops.casting import cast
 from msadapter.pytorch._ops.creation import from_array
 from msadapter.pytorch._ops.extremes import equal_shares
-from msadapter.pytorch._ops.reduction import conjugate, mean, spread
+from msadapter.pytorch._ops.reduction import conjugate, labelled, mean, spread
 from msadapter.pytorch._ops.registry import op
 from msadapter.pytorch._ops.results import named_result
 from msadapter.pytorch._ops.selecting import pick_one, read
@@ -85,7 +85,9 @@ def _var(input, dim, keepdim, correction):
 def _deviation(name, of_dims, with_mean):
     """The operator of one of std, var, std_mean, var_mean."""
 
-    @op(name=name, method=not with_mean, out=not with_mean)
+    node = name.title().replace("_", "") + "Backward0"
+
+    @op(name=name, method=not with_mean, out=not with_mean, node=node)
     def reduce(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
         if isinstance(dim, bool):
             dim, unbiased = None, dim
@@ -211,7 +213,7 @@ def _place_of_median(ignore_nan):
 
 
 def _median(name, choose, native_op):
-    result = named_result(name, "values indices")
+    result, node_of_dim = named_result(name, "values indices"), f"{name.capitalize()}Backward1"
 
     @kernel(reason="MindSpore's median has no halves and no uint8", saves=("input", "out"))
     def of_all(input):
@@ -244,7 +246,8 @@ def _median(name, choose, native_op):
         check_not_empty("median", shape, (dim,) if shape else (), False)
         if not storage.ON_CPU:
             return result(*native_op(input, dim, keepdim))
-        return result(*pick_one(input, dim, keepdim, choose))
+        values, indices = pick_one(input, dim, keepdim, choose)
+        return result(labelled(values, node_of_dim), indices)
 
     skipped = " of those that are not NaN" if name == "nanmedian" else ""
     reduce.__doc__ = reduce.record.body.__doc__ = (
