@@ -228,6 +228,18 @@ def test_first_and_second_order(function):
     assert gradgradcheck(lambda x, y: function(x, y) ** 2 + y.sum() ** 2, (x, y))
 
 
+@pytest.mark.parametrize("reduce", ["amax", "mean", "prod"])
+@pytest.mark.filterwarnings("ignore:index_reduce")
+def test_in_place_reductions_keep_what_their_gradient_reads(reduce):
+    def write(x, y):
+        result = x * 1
+        result.scatter_reduce_(1, torch.tensor(WIDE), y, reduce)
+        return result.index_reduce_(0, long(1, 0), y, reduce)
+
+    x, y = wave(2, 3, start=1.0), wave(2, 3, start=2.0)
+    assert gradcheck(write, (x, y))
+
+
 @pytest.mark.parametrize("zeros", [1, 2])
 def test_gradient_of_scattered_products_with_zeros(zeros):
     x = torch.tensor([2.0, 0.0], dtype=torch.float64, requires_grad=True)

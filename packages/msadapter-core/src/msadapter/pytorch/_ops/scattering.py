@@ -77,7 +77,8 @@ def _scatter_combining(input, dim, index, src, reduce):
         src = retag(checked_constant(src, input.dtype)).expand(shape_of(index))
     if reduce == "add":
         return scatter_add.record.body(input, dim, index, src)
-    return scatter_reduce.record.body(input, dim, index, src, "prod")
+    # A copy, as the gradient of a product reads the input, which scatter_ is about to write.
+    return scatter_reduce.record.body(input.clone(), dim, index, src, "prod")
 
 
 @op(inplace=True, linear=True)
@@ -167,7 +168,7 @@ def _gradient_of_product(grad, input, src, out, selection, include_self):
     return grad * others, read(grad * without, selection).where(only_zero, plain)
 
 
-@op(inplace=True, linear=True)
+@op(inplace=True)
 def scatter_reduce(input, dim, index, src, reduce, *, include_self=True):
     """`input` with the values of `src` that `index` sends to one place combined there by `reduce`: "sum", "prod",
     "mean", "amax" or "amin"; `include_self`: together with the element that is there.
@@ -302,7 +303,7 @@ def index_fill(input, dim, index, value):
     return written(input, cast(value, dtype), selection)
 
 
-@op(inplace=True, linear=True)
+@op(inplace=True)
 def index_reduce(input, dim, index, source, reduce, *, include_self=True):
     """`input` with the slices of `source` that `index` sends to one slice of `dim` combined there by `reduce`: "prod",
     "mean", "amax" or "amin"; `include_self`: together with the slice that is there.
