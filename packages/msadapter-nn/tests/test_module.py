@@ -3,6 +3,8 @@
 import copy
 import pickle
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar, runtime_checkable
 
 import mindspore as ms
 import numpy as np
@@ -514,3 +516,47 @@ def test_gradients_after_a_conversion_have_the_new_dtype_and_shape():
     assert net.weight.grad.shape == (5, 4, 2)
     assert net.weight.grad[0, 0].tolist() == [10, 10]
     assert net.weight.name == "weight"
+
+
+def test_call_super_init_reaches_the_classes_mixed_in():
+    class Mixin:
+        def __init__(self, **settings):
+            self.settings = settings
+
+    class Mixed(nn.Module, Mixin):
+        call_super_init = True
+
+        def __init__(self, **settings):
+            super().__init__(**settings)
+            self.layer = nn.Linear(1, 1)
+
+    assert Mixed(a=1).settings == {"a": 1}
+    with pytest.raises(TypeError, match="unexpected keyword argument 'a'"):
+        nn.Module(a=1)
+
+
+def test_typing_and_dataclass_mixes():
+    kind = TypeVar("kind")
+
+    class Of(nn.Module, Generic[kind]):
+        def forward(self, x):
+            return x + 1
+
+    class Scaled(Of[int]):
+        pass
+
+    @dataclass(eq=False)
+    class Sized(nn.Module):
+        width: int
+
+        def __post_init__(self):
+            super().__init__()
+            self.layer = nn.Linear(self.width, 1)
+
+    @runtime_checkable
+    class Forwards(Protocol):
+        def forward(self, x): ...
+
+    assert Scaled()(torch.ones(1)).item() == 2
+    assert Sized(3).layer.weight.shape == (1, 3)
+    assert isinstance(Scaled(), Forwards)

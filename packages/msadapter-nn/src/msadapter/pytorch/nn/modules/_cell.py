@@ -21,6 +21,7 @@ from msadapter.pytorch._parameter import Parameter
 from msadapter.pytorch._tensor import Tensor
 
 NativeCell = Cell.__mro__[1]  # the C++ class under Cell
+LastBase = Cell.__mro__[-2]  # after it come the classes that a user mixes in
 _CONTEXT = _context._context()
 _NOTHING = object()
 _DEFAULT_NAME = "Parameter"

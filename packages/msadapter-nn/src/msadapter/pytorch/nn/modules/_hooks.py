@@ -6,6 +6,7 @@ import weakref
 from collections import OrderedDict
 
 from msadapter.pytorch._engine.function import Function
+from msadapter.pytorch._ops.registry import retag
 from msadapter.pytorch._tensor import Tensor
 from msadapter.pytorch.nn.modules._bprop import call_with_bprop
 
@@ -367,4 +368,8 @@ def _hook_last_node(module, hooks, result):
     node = tensor.grad_fn
     if node is not None:
         for hook in hooks:
-            node.register_hook(functools.partial(hook, module))
+            node.register_hook(functools.partial(_call_old_style, hook, module))
+
+
+def _call_old_style(hook, module, grad_inputs, grad_outputs):
+    return hook(module, retag(grad_inputs), retag(grad_outputs))

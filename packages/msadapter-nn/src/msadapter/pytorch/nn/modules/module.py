@@ -112,7 +112,7 @@ class Module(ModuleHooks, ModuleState, ModuleConversion, Cell):
                 )
         self.__dict__.update((name, make()) for name, make in _FIELDS)
         if self.call_super_init:
-            super(Cell, self).__init__(*args, **kwargs)
+            super(_cell.LastBase, self).__init__(*args, **kwargs)
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
