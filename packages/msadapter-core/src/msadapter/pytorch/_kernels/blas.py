@@ -1,20 +1,35 @@
-"""Matrix products that write into or add to strided arrays, through the BLAS that SciPy ships.
+"""Matrix products that write into or add to strided arrays.
 
 Why not np.matmul: it cannot accumulate, and the OpenBLAS in NumPy 1.26's wheels falls back to SSE on CPUs newer than
-itself (26 GFLOP/s per core measured against 100); SciPy's is years newer. The pointers are those SciPy publishes for
-Cython code.
+itself (26 GFLOP/s per core measured, against 80 to 100 by the newer one that SciPy ships and publishes for Cython code).
+A better sgemm can be adopted; MindSpore carries one.
 """
 
 import ctypes
+import functools
 import itertools
+import math
 
 import numpy as np
 from scipy.linalg import cython_blas
 
-# OpenBLAS stays on one thread below this many multiplications, and so do we: its threads spin while they wait and make
-# a product up to 100 times slower when something else wants the core. The threads are ours (see `parallel`).
-_ONE_THREAD = 1 << 19
-_ROWS, _DEPTH = 64, 256  # largest block of the left matrix
+# OpenBLAS multiplies matrices of less than a million products without packing them, on one thread. Thin ones are cut to
+# that size: packing would take longer than the product, and starting its threads longer still.
+_THIN = 32
+_UNPACKED = 1 << 19
+_adopted_sgemm = None
+
+
+def adopt_sgemm(function):
+    """Use a C function for float32 instead of SciPy's: row-major, with the arguments of oneDNN's dnnl_sgemm.
+
+    It must run on the calling thread alone. None goes back to SciPy's.
+    """
+    global _adopted_sgemm
+    if function is not None:
+        size, scalar, pointer = ctypes.c_int64, ctypes.c_float, ctypes.c_void_p
+        function.argtypes = [ctypes.c_char, ctypes.c_char, size, size, size, scalar, pointer, size, pointer, size, scalar, pointer, size]  # fmt: skip
+    _adopted_sgemm = function
 
 
 def matmul_into(out, a, b, accumulate=False):
@@ -23,34 +38,49 @@ def matmul_into(out, a, b, accumulate=False):
     out [..., M, N] with unit stride in N, a [..., M, K], b [..., K, N], all of one dtype. Where `out` lacks a leading
     dimension of a and b, the products add up (accumulating only).
     """
-    m, n = out.shape[-2:]
-    k = a.shape[-1]
-    batch = np.broadcast_shapes(out.shape[:-2], a.shape[:-2], b.shape[:-2])
-    gemm = _GEMM.get(out.dtype.char)
-    if gemm is None or out.size == 0 or k == 0:
-        _matmul_by_numpy(out, a, b, batch, accumulate)
+    char = out.dtype.char
+    if char not in _ROUTINES or out.size == 0 or a.size == 0:
+        _matmul_by_numpy(out, a, b, accumulate)
         return
-    routine, one, zero = gemm
-    a_flag, a_lead, a_steps, a = _layout(a)
-    b_flag, b_lead, b_steps, b = _layout(b)
-    out_flag, out_lead, out_steps, same = _layout(out)
-    if out_flag != _PLAIN or same is not out:
-        raise ValueError(f"matmul_into: out needs a unit stride in its last dimension, got strides {out.strides}")
-    starts = list(zip(_addresses(out, batch), _addresses(a, batch), _addresses(b, batch), strict=True))
-    for (m0, m1), (n0, n1), (k0, k1) in itertools.product(*_blocks(m, n, k)):
-        beta = one if accumulate or k0 else zero
-        rows, columns, depth = _int(m1 - m0), _int(n1 - n0), _int(k1 - k0)
-        to_out = m0 * out_steps[0] + n0 * out_steps[1]
-        to_a = m0 * a_steps[0] + k0 * a_steps[1]
-        to_b = k0 * b_steps[0] + n0 * b_steps[1]
-        # BLAS is column-major: it sees the transposes, and out^T = b^T a^T.
-        for c, a_start, b_start in starts:
-            routine(b_flag, a_flag, columns, rows, depth, one, b_start + to_b, b_lead, a_start + to_a, a_lead,
-                    beta, c + to_out, out_lead)  # fmt: skip
+    (a, *a_layout), (b, *b_layout), (same, *out_layout) = _layout(a), _layout(b), _layout(out)
+    if out_layout[0] != b"N" or same is not out:
+        raise ValueError(f"matmul_into: out needs a unit stride in its last dimension, got {out.strides}")
+    sizes = *out.shape[-2:], a.shape[-1]
+    starts = _starts(out, a, b)
+    if char == "f" and _adopted_sgemm is not None:
+        _by_adopted_sgemm(starts, sizes, out_layout, a_layout, b_layout, accumulate)
+    else:
+        _by_scipy(char, starts, sizes, out_layout, a_layout, b_layout, accumulate)
 
 
-def _matmul_by_numpy(out, a, b, batch, accumulate):
+def _by_adopted_sgemm(starts, sizes, out_layout, a_layout, b_layout, accumulate):
+    sgemm, beta = _adopted_sgemm, 1.0 if accumulate else 0.0
+    (_, out_lead, *_), (a_flag, a_lead, *_), (b_flag, b_lead, *_) = out_layout, a_layout, b_layout
+    for c, left, right in starts:
+        sgemm(a_flag, b_flag, *sizes, 1.0, left, a_lead, right, b_lead, beta, c, out_lead)
+
+
+def _by_scipy(char, starts, sizes, out_layout, a_layout, b_layout, accumulate):
+    routine, one, zero = _ROUTINES[char]
+    (_, out_lead, out_down, out_across), (a_flag, a_lead, a_down, a_across) = out_layout, a_layout
+    b_flag, b_lead, b_down, b_across = b_layout
+    a_flag, b_flag = _FLAGS[a_flag], _FLAGS[b_flag]
+    a_lead, b_lead, out_lead = _int(a_lead), _int(b_lead), _int(out_lead)
+    for i, j, l, rows, columns, depth in _blocks(*sizes):
+        beta = one if accumulate or l else zero
+        to_out, to_a, to_b = (
+            i * out_down + j * out_across,
+            i * a_down + l * a_across,
+            l * b_down + j * b_across,
+        )
+        # This BLAS is column-major: it sees the transposes, and out^T = b^T a^T.
+        for c, left, right in starts:
+            routine(b_flag, a_flag, columns, rows, depth, one, right + to_b, b_lead, left + to_a, a_lead, beta, c + to_out, out_lead)  # fmt: skip
+
+
+def _matmul_by_numpy(out, a, b, accumulate):
     """The same for dtypes BLAS doesn't have, and for empty matrices."""
+    batch = np.broadcast_shapes(out.shape[:-2], a.shape[:-2], b.shape[:-2])
     a = np.broadcast_to(a, batch + a.shape[-2:])
     b = np.broadcast_to(b, batch + b.shape[-2:])
     for index in np.ndindex(batch):
@@ -60,7 +90,7 @@ def _matmul_by_numpy(out, a, b, batch, accumulate):
 
 
 def _layout(array):
-    """(BLAS's transposition flag, its leading dimension, byte steps, the array or a contiguous copy BLAS can read)."""
+    """(array or a copy BLAS can read, transposition flag, leading dimension, bytes down, bytes across)."""
     rows, columns = array.shape[-2:]
     item = array.itemsize
     down, across = array.strides[-2:]
@@ -69,35 +99,41 @@ def _layout(array):
     if rows == 1:
         down = max(down, columns * item) if across == item else item
     if across == item and down >= columns * item and down % item == 0:
-        return _PLAIN, _int(down // item), (down, across), array
+        return array, b"N", down // item, down, across
     if down == item and across >= rows * item and across % item == 0:
-        return _TRANSPOSED, _int(across // item), (down, across), array
+        return array, b"T", across // item, down, across
     return _layout(np.ascontiguousarray(array))
 
 
-def _addresses(array, batch):
-    """The address of each matrix of `array`, broadcast over the leading shape `batch`."""
-    own = array.shape[:-2]
-    total = np.zeros(batch, np.int64)
-    for axis in range(len(own)):
-        if own[axis] > 1:
-            place = len(batch) - len(own) + axis
-            steps = np.arange(own[axis]) * array.strides[axis]
-            total += steps.reshape((-1,) + (1,) * (len(batch) - 1 - place))
-    return (total.ravel() + array.__array_interface__["data"][0]).tolist()
+def _starts(*arrays):
+    """The addresses of the arrays' matrices, together for each index of the leading dimensions, which broadcast."""
+    addresses = [array.__array_interface__["data"][0] for array in arrays]
+    leading = [array.shape[:-2] for array in arrays]
+    if all(math.prod(shape) == 1 for shape in leading):
+        return [addresses]
+    batch = np.broadcast_shapes(*leading)
+    lists = []
+    for array, shape, address in zip(arrays, leading, addresses, strict=True):
+        total = np.full(batch, address, np.int64)
+        for axis, size in enumerate(shape):
+            if size > 1:
+                behind = len(shape) - 1 - axis
+                total += (np.arange(size) * array.strides[axis]).reshape(-1, *(1,) * behind)
+        lists.append(total.ravel().tolist())
+    return list(zip(*lists, strict=True))
 
 
+@functools.lru_cache
 def _blocks(m, n, k):
-    """Spans of rows, columns and depth that keep each product on one BLAS thread."""
-    if m * n * k <= _ONE_THREAD:
-        return ((0, m),), ((0, n),), ((0, k),)
-    rows = min(m, _ROWS)
-    if n * rows <= _ONE_THREAD // 16:  # short and wide, as a weight's gradient is: cut the depth alone
-        columns, depth = n, min(k, _ONE_THREAD // (n * rows))
-    else:
-        depth = min(k, _DEPTH)
-        columns = min(n, max(1, _ONE_THREAD // (rows * depth)))
-    return _spans(m, rows), _spans(n, columns), _spans(k, depth)
+    """(first row, column and depth, then the size of each) of the pieces to cut a product into."""
+    columns, depth = n, k
+    if min(m, n) < _THIN and m * n * k > _UNPACKED:
+        if n < _THIN or n * m <= _UNPACKED // 16:
+            depth = min(k, max(1, _UNPACKED // (m * n)))
+        if m * depth * n > _UNPACKED:
+            columns = min(n, max(1, _UNPACKED // (m * depth)))
+    spans = itertools.product([(0, m)], _spans(n, columns), _spans(k, depth))
+    return [(i, j, l, _int(i1 - i), _int(j1 - j), _int(l1 - l)) for (i, i1), (j, j1), (l, l1) in spans]
 
 
 def _spans(length, step):
@@ -109,16 +145,15 @@ _ints = {}
 
 
 def _int(value):
-    """The address of a C int; kept, because BLAS takes its sizes by reference."""
+    """The address of a C int; kept, because this BLAS takes its sizes by reference."""
     kept = _ints.get(value)
     if kept is None:
         kept = _ints[value] = ctypes.c_int(value)
     return ctypes.addressof(kept)
 
 
-_FLAGS = ctypes.create_string_buffer(b"NT")
-_PLAIN = ctypes.addressof(_FLAGS)
-_TRANSPOSED = _PLAIN + 1
+_FLAG_BYTES = ctypes.create_string_buffer(b"NT")
+_FLAGS = {b"N": ctypes.addressof(_FLAG_BYTES), b"T": ctypes.addressof(_FLAG_BYTES) + 1}
 
 
 def _routine(name, dtype):
@@ -129,7 +164,9 @@ def _routine(name, dtype):
     pointer_of.restype, pointer_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     signature = name_of(capsule)
     arguments = signature.decode().partition("(")[2].rstrip(")").split(", ")
-    if [argument for argument in arguments if argument in ("char *", "int *")] != ["char *"] * 2 + ["int *"] * 6:
+    if [argument for argument in arguments if argument in ("char *", "int *")] != ["char *"] * 2 + [
+        "int *"
+    ] * 6:
         return None
     call = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 13)(pointer_of(capsule, signature))
     constants = _constants.setdefault(name, np.array([1, 0], dtype))
@@ -138,5 +175,8 @@ def _routine(name, dtype):
 
 
 _constants = {}
-_GEMM = {dtype: routine for dtype, name in zip("fdFD", ("sgemm", "dgemm", "cgemm", "zgemm"), strict=True)
-         if (routine := _routine(name, dtype))}  # fmt: skip
+_ROUTINES = {
+    dtype: routine
+    for dtype, name in zip("fdFD", ("sgemm", "dgemm", "cgemm", "zgemm"), strict=True)
+    if (routine := _routine(name, dtype))
+}

@@ -10,14 +10,14 @@ BLAS, others through NumPy). Per spatial dimension: stride and dilation an int, 
 are three faces of one trilinear form, so the derivative of any of them is written with the other two (for complex arrays
 the caller conjugates). A transposed convolution is conv_input_grad with y for its input.
 
-How: windows are unrolled along the inner spatial dimensions only (K_w copies of x, not K_h * K_w). A kernel row reads the
-unrolled rows further down, which is the same matrix at an offset, so each kernel row is one more product accumulated in
-place. Groups of samples are sized to the cache and shared among the threads.
+How: windows are unrolled along all spatial dimensions but the last, which copies whole rows (K_h copies of x, not
+K_h * K_w). Along the last one a kernel column reads the unrolled rows further right, which is the same matrix at an
+offset, so each kernel column is one more product accumulated in place. The work is cut into pieces that fit the cache;
+threads share the samples.
 """
 
 import itertools
 import math
-from collections import namedtuple
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
@@ -25,46 +25,56 @@ from numpy.lib.stride_tricks import as_strided
 from msadapter.pytorch._kernels import parallel
 from msadapter.pytorch._kernels.blas import matmul_into
 
-_CACHE = 1 << 20  # bytes of unrolled input worked on at a time: half of a core's L2
+_CACHE = 3 << 19  # bytes of unrolled input worked on at a time: what a core's L2 holds beside the results
 _WORTH_A_THREAD = 1 << 20  # multiplications below which waking a thread costs more than it saves
+_TINY = 16  # a weight of one group this small is multiplied in by NumPy: a BLAS call would cost more
 
 
 def conv(x, weight, bias, stride, padding, dilation, groups):
     """The convolution y [N, O, *S'] of x and weight, plus bias [O] unless None."""
     windows = _Windows(x.shape[2:], weight.shape[2:], stride, padding, dilation)
-    y = np.empty((len(x), len(weight), *windows.out), x.dtype)
-    rows = _kernel_rows(weight, groups)
+    y = np.empty((len(x), len(weight), *windows.shape), x.dtype)
+    xs, ys = windows.split_x(x, groups), windows.split_y(y, groups)
+    parts = windows.kernel_columns(weight, groups)
+    product = _tiny_into if _is_tiny(parts) else matmul_into
 
     def forward(start, stop):
-        for span in windows.spans(start, stop, x):
-            out = y[span]
-            out[...] = 0 if bias is None else bias.reshape(-1, *(1,) * len(windows.out))
-            padded = windows.pad(x[span])
-            for phase in windows.phases:
-                columns = windows.unroll(padded, phase)
-                for row, part in windows.reads(phase, columns, groups):
-                    matmul_into(_matrices(out, groups), rows[row], part, accumulate=True)
+        for samples, block, band in windows.pieces(start, stop, xs):
+            if band.start == 0:
+                padded = windows.pad(xs[samples, block])
+            out = ys[samples, block, :, band]
+            result = windows.result(out)
+            started = bias is not None
+            if started:
+                result[...] = bias.reshape(groups, -1, 1)[block]
+            for column, columns in windows.reads(windows.unroll(padded, band)):
+                product(result, parts[column, block], columns, accumulate=started)
+                started = True
+            windows.keep(result, out)
 
     _share(forward, y, weight)
     return y
 
 
 def conv_input_grad(y, weight, size, stride, padding, dilation, groups):
-    """The gradient x [N, C, *size] of y's and the weight's product with it; y is that of conv's result."""
+    """The gradient x [N, C, *size]; y [N, O, *S'] is that of conv's result."""
     windows = _Windows(size, weight.shape[2:], stride, padding, dilation)
-    x = np.empty((len(y), weight.shape[1] * groups, *size), y.dtype)
-    rows = _kernel_rows(weight, groups).swapaxes(2, 3)
+    x = np.zeros((len(y), weight.shape[1] * groups, *size), y.dtype)
+    xs, ys = windows.split_x(x, groups), windows.split_y(y, groups)
+    parts = windows.kernel_columns(weight, groups).swapaxes(2, 3)
+    product = _tiny_into if _is_tiny(parts) else matmul_into
 
     def backward(start, stop):
-        for span in windows.spans(start, stop, x):
-            gradient = _matrices(y[span], groups)
-            padded = np.zeros((len(gradient), x.shape[1], *windows.padded), x.dtype)
-            for phase in windows.phases:
-                columns = windows.zero_columns(padded, phase)
-                for row, part in windows.reads(phase, columns, groups):
-                    matmul_into(part, rows[row], gradient, accumulate=True)
-                windows.fold(padded, phase, columns)
-            x[span] = windows.interior(padded)
+        for samples, block, band in windows.pieces(start, stop, xs):
+            if band.start == 0:
+                padded = windows.pad(xs[samples, block])
+            gradient = windows.spaced(ys[samples, block, :, band])
+            matrices = windows.zeros(padded, band)
+            for column, columns in windows.reads(matrices):
+                product(columns, parts[column, block], gradient, accumulate=True)
+            windows.fold(matrices, padded, band)
+            if band.stop == windows.out[0]:
+                windows.unpad(padded, xs[samples, block])
 
     _share(backward, y, weight)
     return x
@@ -73,115 +83,209 @@ def conv_input_grad(y, weight, size, stride, padding, dilation, groups):
 def conv_weight_grad(y, x, kernel, stride, padding, dilation, groups):
     """The gradient weight [O, C/groups, *kernel]; y [N, O, *S'] is that of conv's result."""
     windows = _Windows(x.shape[2:], kernel, stride, padding, dilation)
-    inputs = x.shape[1] // groups
-    shape = (kernel[0], groups, y.shape[1] // groups, inputs * windows.spread)
+    weight = np.zeros((y.shape[1], x.shape[1] // groups, *kernel), x.dtype)
+    xs, ys = windows.split_x(x, groups), windows.split_y(y, groups)
 
     def backward(start, stop):
-        total = np.zeros(shape, x.dtype)
-        for span in windows.spans(start, stop, x):
-            gradient = _matrices(y[span], groups)
-            padded = windows.pad(x[span])
-            for phase in windows.phases:
-                columns = windows.unroll(padded, phase)
-                for row, part in windows.reads(phase, columns, groups):
-                    matmul_into(total[row], gradient, part.swapaxes(2, 3), accumulate=True)
+        total = windows.kernel_columns(weight, groups)
+        product = _tiny_sums_into if _is_tiny(total) else matmul_into
+        for samples, block, band in windows.pieces(start, stop, xs):
+            if band.start == 0:
+                padded = windows.pad(xs[samples, block])
+            gradient = windows.spaced(ys[samples, block, :, band])
+            for column, columns in windows.reads(windows.unroll(padded, band)):
+                product(total[column, block], gradient, columns.swapaxes(-2, -1), accumulate=True)
         return total
 
-    total = sum(_share(backward, y, np.broadcast_to(x.dtype.type(0), (y.shape[1], inputs, *kernel))))
-    total = total.reshape(kernel[0], y.shape[1], inputs, *kernel[1:])
-    return np.ascontiguousarray(np.moveaxis(total, 0, 2))
-
-
-# The input rows that one offset of the kernel's first dimension, modulo its stride, can reach: `first` and every
-# stride-th from there, `rows` in all. Kernel row i of `taps` [(i, step)] starts `step` of them further down.
-_Phase = namedtuple("_Phase", "first rows taps")
+    total = sum(_share(backward, y, weight))
+    return np.moveaxis(total, 0, -1).reshape(weight.shape)
 
 
 class _Windows:
-    """Where each kernel position reads the padded input."""
+    """Where each kernel position reads the input, and the matrices BLAS sees: [batch, groups, channels, columns].
+
+    The rows of some samples stand side by side, each `width` long, of which the first `out[-1]` are outputs. A kernel
+    column reads them at an offset, so what stands at the end of a row means nothing: it is dropped from results, and zero
+    in gradients. Where windows are single elements (`direct`), x is its own matrix, one per sample.
+
+    x is taken as [N, groups, C/groups, *size], y as [N, groups, O/groups, *out], both by pieces.
+    """
 
     def __init__(self, size, kernel, stride, padding, dilation):
-        self.kernel, self.stride, self.padding, self.dilation = kernel, stride, padding, dilation
-        self.size = tuple(size)
-        self.padded = tuple(n + low + high for n, (low, high) in zip(size, padding, strict=True))
-        self.out = tuple(
-            (n - d * (k - 1) - 1) // s + 1
-            for n, k, s, d in zip(self.padded, kernel, stride, dilation, strict=True)
-        )
-        self.spread = math.prod(kernel[1:])
-        self.step = math.prod(self.out[1:])  # outputs per row of the first dimension
-        taps = {}
-        for i in range(kernel[0]):
-            step, first = divmod(i * dilation[0], stride[0])
-            taps.setdefault(first, []).append((i, step))
-        self.phases = [_Phase(first, self.out[0] + found[-1][1], found) for first, found in taps.items()]
+        rank = len(size)
+        if rank == 1:  # a line is an image of one column
+            size, kernel, stride, dilation = (*size, 1), (*kernel, 1), (*stride, 1), (*dilation, 1)
+            padding = (*padding, (0, 0))
+        self.size, self.kernel, self.stride, self.dilation = tuple(size), kernel, stride, dilation
+        self.low = [low for low, _ in padding]
+        padded = [n + low + high for n, (low, high) in zip(size, padding, strict=True)]
+        sides = zip(padded, kernel, stride, dilation, strict=True)
+        self.out = tuple((n - d * (k - 1) - 1) // s + 1 for n, k, s, d in sides)
+        self.shape = self.out[:rank]
+        # With a stride, kernel columns fall into phases that see different columns of the input.
+        self.phases = {}
+        for column in range(kernel[-1]):
+            right, phase = divmod(column * dilation[-1], stride[-1])
+            self.phases.setdefault(phase, []).append((column, right))
+        self.width = self.out[-1] + max(taps[-1][1] for taps in self.phases.values())
+        padded[-1] = max(padded[-1], self.width * stride[-1])
+        self.padded = tuple(padded)
+        self.spread = math.prod(kernel[:-1])
+        self.direct = max(*kernel, *stride) == 1 and self.padded == self.size
 
-    def spans(self, start, stop, x):
-        """Slices of the samples start..stop whose unrolled columns fit the cache."""
-        sample = x.shape[1] * self.spread * self.phases[0].rows * self.step * x.itemsize
-        count = max(1, _CACHE // max(1, sample))
-        return [slice(i, min(i + count, stop)) for i in range(start, stop, count)]
+    def split_x(self, x, groups):
+        return np.ascontiguousarray(x).reshape(len(x), groups, x.shape[1] // groups, *self.size)
+
+    def split_y(self, y, groups):
+        return np.ascontiguousarray(y).reshape(len(y), groups, y.shape[1] // groups, *self.out)
+
+    def kernel_columns(self, weight, groups):
+        """weight as a matrix per kernel column and group: [K_last, groups, O/groups, C/groups * spread]."""
+        shape = groups, len(weight) // groups, weight.shape[1] * self.spread, self.kernel[-1]
+        return np.array(weight.reshape(shape).transpose(3, 0, 1, 2), order="C")
+
+    def pieces(self, start, stop, x):
+        """Slices (samples, groups, rows of out[0]) that cover samples start..stop, of pieces that fit the cache."""
+        row = (
+            len(self.phases) * x.shape[2] * self.spread * math.prod(self.out[1:-1]) * self.width * x.itemsize
+        )
+        fitting = max(1, _CACHE // max(1, row))
+        rows = self.out[0] if self.direct else min(self.out[0], fitting)
+        groups = min(x.shape[1], max(1, fitting // rows))
+        samples = max(1, fitting // (rows * groups))
+        return itertools.product(
+            _slices(start, stop, samples), _slices(0, x.shape[1], groups), _slices(0, self.out[0], rows)
+        )
+
+    # the input's side
 
     def pad(self, x):
+        """x with its padding; x itself if it needs none."""
         if self.padded == self.size:
             return x
-        padded = np.zeros((*x.shape[:2], *self.padded), x.dtype)
-        self.interior(padded)[...] = x
+        padded = parallel.scratch("padded", (*x.shape[:3], *self.padded), x.dtype)
+        padded[...] = 0
+        self._interior(padded)[...] = x
         return padded
 
-    def interior(self, padded):
-        inner = (slice(low, low + n) for n, (low, _) in zip(self.size, self.padding, strict=True))
-        return padded[(slice(None), slice(None), *inner)]
+    def unpad(self, padded, x):
+        """Set x to what stands in its place in `padded`."""
+        if self.padded != self.size:
+            x[...] = self._interior(padded)
 
-    def view(self, padded, phase):
-        """What the phase reads, as [N, C, *kernel[1:], rows, *out[1:]] of `padded` itself."""
-        strides = padded.strides
-        moves = [stride * d for stride, d in zip(strides[3:], self.dilation[1:], strict=True)]
-        steps = [stride * s for stride, s in zip(strides[2:], self.stride, strict=True)]
-        shape = (*padded.shape[:2], *self.kernel[1:], phase.rows, *self.out[1:])
-        return as_strided(padded[:, :, phase.first :], shape, (*strides[:2], *moves, *steps))
+    def unroll(self, padded, band):
+        """The columns that the outputs of some rows read, a matrix per phase."""
+        if self.direct:
+            return [self._own_matrix(padded)]
+        columns, views = self._columns(padded, band)
+        for phase, view in enumerate(views):
+            columns[phase] = view
+        return self._matrices(columns)
 
-    def unroll(self, padded, phase):
-        """The view as a matrix of columns [N, C * spread, rows * step]; a copy only if windows overlap or skip."""
-        return self.view(padded, phase).reshape(len(padded), padded.shape[1] * self.spread, phase.rows * self.step)
+    def zeros(self, padded, band):
+        """Matrices as `unroll` gives them, to add to."""
+        if self.direct:
+            return [self._own_matrix(padded)]
+        columns, _ = self._columns(padded, band)
+        columns[...] = 0
+        return self._matrices(columns)
 
-    def zero_columns(self, padded, phase):
-        """Columns as `unroll` gives them, to collect what `fold` adds up."""
-        if self._columns_are_rows():
-            return self.unroll(padded, phase)
-        return np.zeros((len(padded), padded.shape[1] * self.spread, phase.rows * self.step), padded.dtype)
-
-    def fold(self, padded, phase, columns):
-        """Add each column's values to where `unroll` would have read them."""
-        if self._columns_are_rows():
+    def fold(self, matrices, padded, band):
+        """Add each column to where `unroll` copies it from."""
+        if self.direct:
             return
-        view = self.view(padded, phase)
-        columns = columns.reshape(view.shape)
-        # One kernel position at a time: within it no two outputs read the same place.
-        for position in itertools.product(*map(range, self.kernel[1:])):
-            index = (slice(None), slice(None), *position)
-            view[index] += columns[index]
+        columns, views = self._columns(padded, band)
+        for phase, view in enumerate(views):
+            # One kernel position at a time: within it no two outputs read the same place.
+            for position in itertools.product(*map(range, self.kernel[:-1])):
+                index = (slice(None), slice(None), *position)
+                view[index] += columns[(phase, *index)]
 
-    def _columns_are_rows(self):
-        return self.spread == 1 and self.padded[1:] == self.out[1:] and set(self.stride) == {1}
+    def reads(self, matrices):
+        """(kernel column, the columns it multiplies) for every kernel column."""
+        for taps, columns in zip(self.phases.values(), matrices, strict=True):
+            used = columns.shape[-1] - self.width + self.out[-1]
+            for column, right in taps:
+                yield column, columns[..., right : right + used]
 
-    def reads(self, phase, columns, groups):
-        """(kernel row, the columns it multiplies as [N, groups, C/groups * spread, outputs]) for each of the phase."""
-        n, depth, _ = columns.shape
-        columns = columns.reshape(n, groups, depth // groups, -1)
-        area = self.out[0] * self.step
-        return [(row, columns[..., step * self.step : step * self.step + area]) for row, step in phase.taps]
+    def _interior(self, padded):
+        return padded[(..., *(slice(low, low + n) for low, n in zip(self.low, self.size, strict=True)))]
+
+    def _own_matrix(self, x):
+        return x.reshape(*x.shape[:3], math.prod(self.size))
+
+    def _columns(self, padded, band):
+        """The array of the columns, [phases, groups, C/groups, *kernel[:-1], N, rows, *out[1:-1], width], and for each
+        phase what it reads, as a view of `padded` of that shape."""
+        samples, groups, channels, *sides = padded.strides
+        moves = [side * d for side, d in zip(sides[:-1], self.dilation[:-1], strict=True)]
+        steps = [side * s for side, s in zip(sides, self.stride, strict=True)]
+        n, *by_group = padded.shape[:3]
+        shape = *by_group, *self.kernel[:-1], n, band.stop - band.start, *self.out[1:-1], self.width
+        from_band = padded[:, :, :, band.start * self.stride[0] :]
+        strides = groups, channels, *moves, samples, *steps
+        views = [as_strided(from_band[..., phase:], shape, strides) for phase in self.phases]
+        return parallel.scratch("columns", (len(views), *shape), padded.dtype), views
+
+    def _matrices(self, columns):
+        return columns.reshape(len(columns), 1, columns.shape[1], columns.shape[2] * self.spread, -1)
+
+    # the output's side
+
+    def result(self, y):
+        """An uninitialised matrix for y's values; y itself if they stand there as they should."""
+        n, groups, channels, *out = y.shape
+        if self.direct or (n == 1 and self.width == self.out[-1]):
+            return y.reshape(n, groups, channels, math.prod(out))
+        columns = n * math.prod(out[:-1]) * self.width - self.width + self.out[-1]
+        return parallel.scratch("result", (1, groups, channels, columns), y.dtype)
+
+    def keep(self, result, y):
+        """Copy the matrix of `result` to y."""
+        if not np.may_share_memory(result, y):
+            y[...] = self._outputs(result, y)
+
+    def spaced(self, y):
+        """y's values as a matrix of `result`'s shape, with zeros at the ends of rows."""
+        matrix = self.result(y)
+        if not np.may_share_memory(matrix, y):
+            matrix[...] = 0
+            self._outputs(matrix, y)[...] = y
+        return matrix
+
+    def _outputs(self, matrix, y):
+        """The part of a matrix that stands for y, as a view of y's shape."""
+        strides, side = [matrix.itemsize], self.width * matrix.itemsize
+        for n in reversed(y.shape[3:-1]):
+            strides.insert(0, side)
+            side *= n
+        return as_strided(matrix, y.shape, (side, *matrix.strides[1:3], *strides))
 
 
-def _kernel_rows(weight, groups):
-    """weight [O, C/groups, *K] as one matrix per group for each kernel row: [K_first, groups, O/groups, C/groups * K_rest]."""
-    first = np.moveaxis(weight, 2, 0)
-    return first.reshape(weight.shape[2], groups, len(weight) // groups, -1)
+def _slices(start, stop, step):
+    """Even slices of start..stop, none longer than `step`."""
+    parts = -(-(stop - start) // step)
+    bounds = [start + (stop - start) * i // parts for i in range(parts + 1)] if parts else []
+    return [slice(*span) for span in zip(bounds, bounds[1:], strict=False)]
 
 
-def _matrices(y, groups):
-    """y [N, O, *S'] as [N, groups, O/groups, outputs]."""
-    return y.reshape(len(y), groups, y.shape[1] // groups, -1)
+def _is_tiny(parts):
+    return parts.shape[1] > 1 and math.prod(parts.shape[2:]) <= _TINY
+
+
+def _tiny_into(out, a, b, accumulate):
+    """matmul_into for matrices `a` of few elements, each a multiple of a whole row of b."""
+    product = parallel.scratch("product", out.shape, out.dtype)
+    for k in range(a.shape[-1]):
+        started = accumulate or k > 0
+        np.multiply(a[:, :, k, None], b[:, :, k, None], out=product if started else out)
+        if started:
+            out += product
+
+
+def _tiny_sums_into(out, a, b, accumulate):
+    """matmul_into for results of few elements, each a sum over whole rows of a and b."""
+    out += np.einsum("ngol,nglk->gok", a, b)
 
 
 def _share(task, y, weight):

@@ -3,7 +3,9 @@
 NumPy copies and ufuncs and the BLAS calls of `blas` release the interpreter lock, so plain threads do.
 """
 
+import math
 import os
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -16,6 +18,8 @@ def _default_threads():
 
 _threads = _default_threads()
 _pool = None
+_kept = threading.local()
+_KEEP = 1 << 23  # bytes: a larger scratch array is not kept
 
 
 def get_num_threads():
@@ -38,9 +42,26 @@ def run(task, count, grain=1):
     if parts == 1:
         return [task(0, count)]
     bounds = [count * i // parts for i in range(parts + 1)]
-    futures = [_workers().submit(_quietly, task, *span) for span in zip(bounds[1:-1], bounds[2:], strict=True)]
+    futures = [
+        _workers().submit(_quietly, task, *span) for span in zip(bounds[1:-1], bounds[2:], strict=True)
+    ]
     first = task(bounds[0], bounds[1])
     return [first, *(future.result() for future in futures)]
+
+
+def scratch(name, shape, dtype):
+    """An uninitialised array, the thread's own until it asks for the same name again.
+
+    Kept, because touching fresh pages costs more than what the kernels do with them (2 us a page measured).
+    """
+    size = math.prod(shape) * np.dtype(dtype).itemsize
+    if size > _KEEP:
+        return np.empty(shape, dtype)
+    buffer = getattr(_kept, name, None)
+    if buffer is None or len(buffer) < size:
+        buffer = np.empty(size, np.uint8)
+        setattr(_kept, name, buffer)
+    return buffer[:size].view(dtype).reshape(shape)
 
 
 def _workers():
