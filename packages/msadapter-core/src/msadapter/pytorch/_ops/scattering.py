@@ -157,14 +157,13 @@ def _gradient_of_extreme(grad, input, src, out, selection):
 
 def _gradient_of_product(grad, input, src, out, selection, include_self):
     """The product of all other factors: with one zero among them, only that zero's is not zero."""
-    one = constant(1, input.dtype)
-    nonzero_input = one.where(input == 0, input)
+    nonzero_input = input.masked_fill(input == 0, 1)
     others = _scatter_reduced(nonzero_input, src, selection, "prod", include_self) / nonzero_input
     is_zero = src == 0
     zeros = added(is_zero.to(grad.dtype), selection, shape_of(input))
     only_zero = is_zero & (read(zeros, selection) == 1)
-    without = _scatter_reduced(input, one.where(only_zero, src), selection, "prod", include_self)
-    plain = read(grad * out, selection) / one.where(is_zero, src)
+    without = _scatter_reduced(input, src.masked_fill(only_zero, 1), selection, "prod", include_self)
+    plain = read(grad * out, selection) / src.masked_fill(is_zero, 1)
     return grad * others, read(grad * without, selection).where(only_zero, plain)
 
 
