@@ -6,14 +6,17 @@ import mindspore as ms
 import numpy as np
 
 from msadapter.pytorch import _dtype
+from msadapter.pytorch._engine import native
 from msadapter.pytorch._engine.elementwise import analytic, elementwise
 from msadapter.pytorch._engine.kernel import on_cpu
 from msadapter.pytorch._engine.native import dtype_of, numel_of, shape_of
+from msadapter.pytorch._generator import default_generator
 from msadapter.pytorch._kernels import formula
+from msadapter.pytorch._ops.arrays import wide
 from msadapter.pytorch._ops.elementary import sigmoid, tanh
 from msadapter.pytorch._ops.parts import narrow
 from msadapter.pytorch._ops.pointwise import div, mul, sub
-from msadapter.pytorch._ops.registry import op, taking_inplace
+from msadapter.pytorch._ops.registry import op, retag, taking_inplace
 from msadapter.pytorch._ops.rules import floats_and_complex, floats_only, halves_in_float32, refuse, unary
 from msadapter.pytorch._ops.shapes import wrap_dim
 from msadapter.pytorch._ops.signs import abs
@@ -64,6 +67,32 @@ def relu(input):
 def leaky_relu(input, negative_slope=0.01):
     """`input` above 0, `negative_slope * input` below."""
     return ms.mint.nn.functional.leaky_relu(input, negative_slope)
+
+
+@op(
+    namespace=_F,
+    also=("torch",),
+    method=False,
+    inplace=True,
+    maker=taking_inplace,
+    out=False,
+    node="RreluWithNoiseBackward0",
+)
+def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False):
+    """`input` above 0; below times a slope drawn from [lower, upper], or their mean outside training."""
+    if lower > upper:
+        raise RuntimeError(
+            f"Lower bound should be less than or equal to the upper bound. Received: {lower} and {upper}"
+        )
+    if not training:
+        return leaky_relu.record.body(input, (lower + upper) / 2)
+    dtype = input.dtype
+    if not dtype.is_floating_point or dtype == _dtype.float16:
+        name = _dtype.SCALAR_NAMES[dtype]
+        raise NotImplementedError(f"\"rrelu_with_noise_out_cpu\" not implemented for '{name}'")
+    values = wide(native.asnumpy(input.detach()))
+    slopes = default_generator.stream.rrelu_noise(values, lower, upper).astype(_dtype.NUMPY[dtype])
+    return input * retag(native.from_numpy(slopes))
 
 
 @halves_in_float32

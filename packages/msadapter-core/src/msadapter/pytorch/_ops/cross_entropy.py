@@ -283,3 +283,52 @@ def _smooth_part(input, target, weight, reduction, ignore_index):
     if weight is not None:
         counted = counted * weight[target.long().masked_fill(ignored, 0)]
     return losses.sum() / counted.sum()
+
+
+@op(namespace="torch.nn.functional", method=False, out=False)
+def linear_cross_entropy(
+    input,
+    linear_weight,
+    target,
+    *,
+    linear_bias=None,
+    weight=None,
+    reduction="mean",
+    ignore_index=None,
+    label_smoothing=0.0,
+    options=None,
+):
+    """`cross_entropy(linear(input, linear_weight, linear_bias), target)`: [N, F] (or [F]) with [C, ..., F].
+
+    `options` of chunking save memory in PyTorch and are not needed for the value: taken, and passed over.
+    Raises RuntimeError where shapes do not fit.
+    """
+    x, w = shape_of(input), shape_of(linear_weight)
+    if len(x) not in (1, 2):
+        raise RuntimeError(f"expected input with dimensionality 1 or 2, got {len(x)}")
+    if len(w) < 2:
+        raise RuntimeError(f"expected linear_weight with dimensionality at least 2, got {len(w)}")
+    if x[-1] != w[-1]:
+        raise RuntimeError(
+            f"expected equal input and linear_weight last dimensions (in_features), got {x[-1]} and {w[-1]}, respectively"
+        )
+    if linear_bias is not None and shape_of(linear_bias) != w[:-1]:
+        raise RuntimeError(f"expected linear_bias shape {w[:-1]}, got {shape_of(linear_bias)}")
+    if len(w) > 2 and len(x) == 1:
+        raise RuntimeError(
+            f"K-dimensional loss defined by linear_weight shape {w} requires batched input, (N, {x[-1]}), got unbatched input "
+            f"with shape {x}"
+        )
+    scores = (input @ linear_weight.reshape((-1, w[-1])).t()).reshape((*x[:-1], *w[:-1]))
+    if linear_bias is not None:
+        scores = scores + linear_bias
+    if ignore_index is not None and shape_of(target) == shape_of(scores):
+        raise RuntimeError("ignore_index cannot be specified when target contains probabilities")
+    return cross_entropy(
+        scores,
+        target,
+        weight,
+        ignore_index=-100 if ignore_index is None else ignore_index,
+        reduction=reduction,
+        label_smoothing=label_smoothing,
+    )

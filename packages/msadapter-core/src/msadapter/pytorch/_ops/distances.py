@@ -1,5 +1,7 @@
 """Distances and angles between vectors."""
 
+import numpy as np
+
 from msadapter.pytorch import _dtype
 from msadapter.pytorch._engine.native import shape_of
 from msadapter.pytorch._ops.casting import cast
@@ -40,3 +42,24 @@ def cosine_similarity(x1, x2, dim=1, eps=1e-8):
         x = cast(x, dtype).expand(shape)
         directions.append(x / at_least(x.norm(2, dim, True), eps))
     return (directions[0] * directions[1]).sum(dim)
+
+
+@op(**_BOTH, node="PdistBackward0")
+def pdist(input, p=2.0):
+    """The p-norm distance of each pair of rows of `input` [N, M]: those of the first row, of the second, ...
+
+    Raises RuntimeError for other dimensions, other dtypes and negative p.
+    """
+    shape = shape_of(input)
+    if len(shape) != 2:
+        raise RuntimeError(f"pdist only supports 2D tensors, got: {len(shape)}D")
+    if not input.dtype.is_floating_point:
+        raise RuntimeError(f"pdist only supports floating-point dtypes. Received: {input.dtype}")
+    if p < 0:
+        raise RuntimeError(f"pdist only supports non-negative p values. Received: {p}")
+    if input.dtype not in (_dtype.float32, _dtype.float64):
+        raise NotImplementedError(f"\"pdist\" not implemented for '{_dtype.SCALAR_NAMES[input.dtype]}'")
+    first, second = (input.new_tensor(rows, dtype=_dtype.int64) for rows in np.triu_indices(shape[0], 1))
+    if not shape[1]:
+        return input.new_zeros(shape_of(first))
+    return (input[first] - input[second]).norm(p, 1)
