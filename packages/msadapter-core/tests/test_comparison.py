@@ -54,10 +54,10 @@ def test_other_objects():
     x = torch.ones(1)
     assert (x == None) is False and (x != "a") is True  # noqa: E711
     with pytest.raises(TypeError, match="not supported between instances"):
-        x < "a"
+        x < "a"  # noqa: B015
     assert (torch.tensor([1j, 2.0]) == 2).tolist() == [F, T]
     with pytest.raises(NotImplementedError, match="\"lt_cpu\" not implemented for 'ComplexFloat'"):
-        torch.tensor([1j]) < torch.tensor([2j])
+        torch.tensor([1j]) < torch.tensor([2j])  # noqa: B015
 
 
 def test_closeness(same):

@@ -22,6 +22,10 @@ from msadapter.pytorch._engine.kernel import Kernel, to_tensor
 from msadapter.pytorch._engine.native import TensorPy
 from msadapter.pytorch._engine.quiet import quiet
 from msadapter.pytorch._kernels import formula as over_arrays
+from msadapter.pytorch._kernels import parallel
+
+_BLOCK = 1 << 15  # elements
+_LARGE = 1 << 17
 
 
 class Elementwise(Kernel):
@@ -42,7 +46,7 @@ class Elementwise(Kernel):
     def run(self, args):
         arrays = [storage.read_only_use(arg) if isinstance(arg, TensorPy) else arg for arg in args]
         with quiet():
-            return to_tensor(_lifted(self.function, arrays))
+            return to_tensor(_apply(self.function, arrays))
 
     def differentiate(self, ctx, grads):
         values = dict(zip(self._saved_names, ctx.saved, strict=True))
@@ -92,19 +96,45 @@ def _with_names(ufunc):
     return lambda input, other: ufunc(input, other)
 
 
-def _lifted(function, values):
-    """`function(*values)` where arrays without dimensions have one for the time being: NumPy takes them for scalars, whose
-    dtype gives way to that of Python numbers."""
+def _apply(function, values):
+    """`function(*values)`, large arrays of one shape block by block."""
+    shape = None
     for value in values:
         if isinstance(value, np.ndarray) and value.ndim:
-            return function(*values)
-    return function(*(v.reshape(1) if isinstance(v, np.ndarray) else v for v in values)).reshape(())
+            if shape is None:
+                shape, size = value.shape, value.size
+            elif value.shape != shape:
+                return function(*values)
+    if shape is None:
+        # NumPy takes arrays without dimensions for scalars, whose dtype gives way to that of Python numbers.
+        return function(*(v.reshape(1) if isinstance(v, np.ndarray) else v for v in values)).reshape(())
+    return function(*values) if size < _LARGE else _in_blocks(function, values, shape, size)
+
+
+def _in_blocks(function, values, shape, size):
+    """The intermediate results of a block stay in the cache, and need no fresh pages; the cores share the blocks."""
+    values = [v.reshape(-1) if isinstance(v, np.ndarray) and v.ndim else v for v in values]
+
+    def block(start, stop):
+        return function(*(v[start:stop] if isinstance(v, np.ndarray) and v.ndim else v for v in values))
+
+    head = block(0, _BLOCK)
+    result = np.empty(size, head.dtype)
+    result[:_BLOCK] = head
+
+    def compute(start, stop):
+        for at in range(_BLOCK + start, _BLOCK + stop, _BLOCK):
+            end = min(at + _BLOCK, _BLOCK + stop)
+            result[at:end] = block(at, end)
+
+    parallel.run(compute, size - _BLOCK, grain=_LARGE)
+    return result.reshape(shape)
 
 
 def _on_arrays(formula, values):
     arrays = [storage.read_only_use(v) if isinstance(v, TensorPy) else v for v in values]
     with quiet():
-        return to_tensor(_lifted(lambda *a: formula(over_arrays, *a), arrays))
+        return to_tensor(_apply(lambda *a: formula(over_arrays, *a), arrays))
 
 
 def _on_tensors(formula, values):

@@ -32,6 +32,13 @@ def where(condition, input, other):
     return bits.view(dtype)
 
 
+def clip(input, min, max):
+    """`input` limited to [min, max], either of which may be None; NaN stays."""
+    # Bounds first: NumPy gives the second operand where both are equal, and a zero its sign.
+    result = input if min is None else np.maximum(min, input)
+    return result if max is None else np.minimum(max, result)
+
+
 def sgn(input):
     """-1, 0 or 1; `input / |input|` for complex, NaN as 0."""
     if input.dtype.kind == "c":
@@ -50,11 +57,40 @@ def is_complex(input):
     return input.dtype.kind == "c"
 
 
+# erf(x) / x on [-4, 4] as a quotient of polynomials in x**2, highest power first: fitted by us to 7e-8, off by at most
+# 4e-7 in float32. SciPy's function takes four times as long.
+_ERF_ABOVE = (
+    1.91079524e-08,
+    -1.94194482e-06,
+    1.47245838e-04,
+    3.9893284e-03,
+    0.0515213179,
+    0.207099627,
+    1.12837909,
+)
+_ERF_BELOW = (1.02077403e-03, 0.0149557106, 0.117959983, 0.516868523, 1.0)
+
+
 def erf(input):
     """The error function."""
-    from scipy import special  # not above: it takes as long to import as all of ours
+    if input.dtype != np.float32:
+        from scipy import special  # not above: it takes as long to import as all of ours
 
-    return special.erf(input)
+        return special.erf(input)
+    x = clip(input, -4, 4)
+    square = x * x
+    x *= _polynomial(square, _ERF_ABOVE)
+    x /= _polynomial(square, _ERF_BELOW)
+    return clip(x, -1, 1)
+
+
+def _polynomial(x, coefficients):
+    result = x * x.dtype.type(coefficients[0])
+    for coefficient in coefficients[1:-1]:
+        result += x.dtype.type(coefficient)
+        result *= x
+    result += x.dtype.type(coefficients[-1])
+    return result
 
 
 def sigmoid(input):

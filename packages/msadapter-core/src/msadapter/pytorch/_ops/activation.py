@@ -60,7 +60,7 @@ def relu(input):
 @on_cpu(
     elementwise(
         lambda input, negative_slope: formula.where(input > 0, input, input * negative_slope),
-        reason="MindSpore's computes float64 in float32",
+        reason="MindSpore has none for the CPU",
         input=lambda m, grad, input, negative_slope: m.where(input > 0, grad, grad * negative_slope),
     )
 )
@@ -144,15 +144,14 @@ def _threshold(input, threshold, value):
 
 @op(also=(_F,), method=False, inplace=True, maker=taking_inplace)
 @unary(integers=_threshold, refuses={"bool": "threshold_cpu", "complex": "threshold_cpu"})
-@on_cpu(elementwise(_threshold, reason="MindSpore's drops NaN and has no float64", input=_threshold_gradient))
+@on_cpu(elementwise(_threshold, reason="MindSpore has none for the CPU", input=_threshold_gradient))
 def threshold(input, threshold, value):
     """`input` above `threshold`, `value` elsewhere; NaN stays."""
     return ms.mint.nn.functional.threshold(input, threshold, value)
 
 
 def _clipped(input, min_val, max_val):
-    low, high = input.dtype.type(min_val), input.dtype.type(max_val)
-    return np.minimum(high, np.maximum(low, input))  # in this order, -0.0 stays
+    return formula.clip(input, input.dtype.type(min_val), input.dtype.type(max_val))
 
 
 def _check_limits(input, min_val, max_val):
@@ -215,7 +214,7 @@ def _elu_gradient(m, grad, input, alpha, scale, input_scale):
 @on_cpu(
     elementwise(
         _elu,
-        reason="MindSpore's exp(x) - 1 loses small x, selu's gradient is wrong, celu's float64 is float32",
+        reason="MindSpore has no elu for the CPU, selu's gradient is wrong, celu computes float64 in float32",
         input=_elu_gradient,
     )
 )
@@ -262,7 +261,7 @@ def _softplus_gradient(m, grad, input, beta, threshold):
 
 @op(namespace=_F, method=False)
 @unary(refuses=floats_only("softplus_cpu"))
-@on_cpu(elementwise(_softplus, reason="MindSpore's flushes small values to 0", input=_softplus_gradient))
+@on_cpu(elementwise(_softplus, reason="MindSpore's is 0 below -88", input=_softplus_gradient))
 def softplus(input, beta=1, threshold=20):
     """`log(1 + exp(beta * input)) / beta`, and `input` itself where `beta * input` is above `threshold`."""
     return ms.mint.nn.functional.softplus(input, beta, threshold)
@@ -277,7 +276,7 @@ def _log_sigmoid(input):
 @on_cpu(
     elementwise(
         _log_sigmoid,
-        reason="MindSpore's is -inf below -88",
+        reason="MindSpore has none for the CPU",
         input=lambda m, grad, input: grad * m.sigmoid(-input),
     )
 )
@@ -317,18 +316,14 @@ def _gelu_tanh_slope(m, input):
     )
 
 
-@on_cpu(
-    analytic(
-        lambda input: _gelu(formula, input), _gelu_slope, reason="MindSpore's tanh and exp are off by 1e-4"
-    )
-)
+@on_cpu(analytic(lambda input: _gelu(formula, input), _gelu_slope, reason="MindSpore has none for the CPU"))
 def _gelu_exact(input):
     return ms.mint.nn.functional.gelu(input)
 
 
 @on_cpu(
     analytic(
-        lambda input: _gelu_tanh(formula, input), _gelu_tanh_slope, reason="MindSpore's tanh is off by 1e-4"
+        lambda input: _gelu_tanh(formula, input), _gelu_tanh_slope, reason="MindSpore has none for the CPU"
     )
 )
 def _gelu_by_tanh(input):
@@ -361,18 +356,25 @@ def silu(input):
     return ms.mint.nn.functional.silu(input)
 
 
-def _mish(input):
-    return input * np.tanh(np.logaddexp(input, 0))
+def _mish_gate(m, input):
+    """tanh(log(1 + e**x)) as a quotient of polynomials in e**x; from 20 on it is 1 in every dtype."""
+    exponential = m.exp(m.clip(input, None, 20))
+    product = exponential * (exponential + 2)
+    return product / (product + 2)
 
 
 def _mish_slope(m, input):
-    gate = m.tanh(m.logaddexp(input, m.zeros_like(input)))
+    gate = _mish_gate(m, input)
     return gate + input * (1 - gate * gate) * m.sigmoid(input)
 
 
 @op(namespace=_F, method=False, inplace=True, maker=taking_inplace, out=False)
 @unary(refuses=floats_only("mish_cpu"))
-@on_cpu(analytic(_mish, _mish_slope, reason="MindSpore's is NaN at 100"))
+@on_cpu(
+    analytic(
+        lambda input: input * _mish_gate(formula, input), _mish_slope, reason="MindSpore has none for the CPU"
+    )
+)
 def mish(input):
     """`input * tanh(log(1 + exp(input)))`."""
     return ms.mint.nn.functional.mish(input)
@@ -416,7 +418,7 @@ def _hardswish_gradient(m, grad, input):
 @unary(refuses=floats_only("hardswish_cpu"))
 @on_cpu(
     elementwise(
-        lambda input: input * np.clip(input + 3, 0, 6) / 6,
+        lambda input: input * formula.clip(input + 3, 0, 6) / 6,
         reason="MindSpore's drops NaN",
         input=_hardswish_gradient,
     )
@@ -430,8 +432,8 @@ def hardswish(input):
 @unary(refuses=floats_only("hardsigmoid_cpu"))
 @on_cpu(
     elementwise(
-        lambda input: np.clip(input + 3, 0, 6) / 6,
-        reason="MindSpore's takes no tensor of 9 dimensions",
+        lambda input: formula.clip(input + 3, 0, 6) / 6,
+        reason="MindSpore's takes no tensor of more than 8 dimensions",
         input=lambda m, grad, input: _kept(m, grad / 6, (input > -3) & (input < 3)),
     )
 )
@@ -463,7 +465,7 @@ def hardshrink(input, lambd=0.5):
 
 
 def _softshrink_array(input, lambd):
-    return np.where(np.abs(input) <= lambd, input * 0, input - np.copysign(input.dtype.type(lambd), input))
+    return input - formula.clip(input, -lambd, lambd)
 
 
 @on_cpu(

@@ -8,6 +8,7 @@ import numpy as np
 from msadapter.pytorch._engine.elementwise import elementwise
 from msadapter.pytorch._engine.kernel import kernel, on_cpu
 from msadapter.pytorch._engine.native import dtype_of
+from msadapter.pytorch._kernels import formula
 from msadapter.pytorch._ops.casting import cast
 from msadapter.pytorch._ops.powers import pow
 from msadapter.pytorch._ops.promotion import result_type
@@ -66,7 +67,7 @@ def atan2(input, other):
 @on_cpu(
     elementwise(
         np.hypot,
-        reason="MindSpore's overflows at 1e30",
+        reason="MindSpore's has no float16 and no bfloat16",
         input=lambda m, grad, input, out: grad * (input / out),
         other=lambda m, grad, other, out: grad * (other / out),
     )
@@ -153,7 +154,7 @@ def logaddexp2(input, other):
 
 
 def _xlogy(input, other):
-    return np.where((input == 0) & ~np.isnan(other), 0, input * np.log(other))
+    return formula.where((input == 0) & ~np.isnan(other), 0, input * np.log(other))
 
 
 @op(inplace=True, also=("torch.special",))
@@ -190,7 +191,7 @@ def lcm(input, other):
 _Frexp = named_result("frexp", "mantissa exponent")
 
 
-@kernel(reason="MindSpore's has no float16, no bfloat16 and no gradient", saves=("input",))
+@kernel(reason="MindSpore has none", saves=("input",))
 def _frexp(input):
     mantissa, exponent = np.frexp(input.astype(np.float32) if input.dtype.itemsize == 2 else input)
     return mantissa.astype(input.dtype), exponent.astype(np.int32)

@@ -185,12 +185,6 @@ def fmin(input, other):
     return ms.mint.where(ms.mint.isnan(input) | (input > other), other, input)
 
 
-def _clamp_array(input, min, max):
-    # Bounds first: NumPy gives the second operand where both are equal, and a zero its sign.
-    result = input if min is None else np.maximum(min, input)
-    return result if max is None else np.minimum(max, result)
-
-
 def _between(m, grad, input, min, max):
     inside = input >= min if max is None else input <= max if min is None else (input >= min) & (input <= max)
     return _masked(m, grad, inside)
@@ -207,7 +201,7 @@ def _at_max(m, grad, input, min, max):
 @halves_in_float32
 @on_cpu(
     elementwise(
-        _clamp_array,
+        formula.clip,
         reason="MindSpore's turns NaN into a bound",
         input=_between,
         min=_at_min,

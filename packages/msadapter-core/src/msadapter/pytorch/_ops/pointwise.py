@@ -9,6 +9,7 @@ from msadapter.pytorch._engine.copying import copy_of
 from msadapter.pytorch._engine.elementwise import elementwise, no_derivative
 from msadapter.pytorch._engine.kernel import kernel, on_cpu
 from msadapter.pytorch._engine.native import TensorPy, dtype_of, requires_grad, shape_of
+from msadapter.pytorch._kernels import formula
 from msadapter.pytorch._ops.casting import CPP_NAMES, cast, checked_constant
 from msadapter.pytorch._ops.promotion import result_type
 from msadapter.pytorch._ops.registry import op
@@ -246,7 +247,7 @@ def div(input, other, *, rounding_mode=None):
 def _remainder(input, other):
     # Not NumPy's own, which gives a zero the sign of the divisor.
     rest = np.fmod(input, other)
-    return np.where((rest != 0) & ((rest < 0) != (other < 0)), rest + other, rest)
+    return formula.where((rest != 0) & ((rest < 0) != (other < 0)), rest + other, rest)
 
 
 @op(inplace=True, operators=("__mod__",), reflected="__rmod__")
@@ -358,9 +359,10 @@ def addcdiv(input, tensor1, tensor2, *, value=1):
 
 def _lerp_array(input, end, weight):
     # From the nearer end, so that weight 1 gives `end` exactly.
-    near_end = np.abs(weight) >= 0.5
-    step = end - input
-    return np.where(near_end, end - step * (1 - weight), input + weight * step)
+    step, near_end = end - input, abs(weight) >= 0.5
+    if isinstance(weight, np.ndarray):
+        return formula.where(near_end, end - step * (1 - weight), input + weight * step)
+    return end - step * (1 - weight) if near_end else input + weight * step
 
 
 @halves_in_float32
