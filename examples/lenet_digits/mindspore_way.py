@@ -16,7 +16,7 @@ train_loader, test_loader = loaders(args)
 
 net = LeNet(channels(args)).to(args.device)
 criterion = nn.CrossEntropyLoss()
-optimizer = ms.nn.SGD(net.trainable_params(), learning_rate=0.01, momentum=0.9, weight_decay=0.0005)
+optimizer = ms.nn.SGD(net.trainable_params(), learning_rate=0.02, momentum=0.9, weight_decay=0.0005)
 
 
 def forward_fn(data, label):

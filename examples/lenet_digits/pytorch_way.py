@@ -15,7 +15,7 @@ train_loader, test_loader = loaders(args)
 
 net = LeNet(channels(args)).to(args.device)
 criterion = nn.CrossEntropyLoss()
-optimizer = torch.optim.SGD(net.parameters(), lr=0.01, momentum=0.9, weight_decay=0.0005)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.02, momentum=0.9, weight_decay=0.0005)
 
 started = time.perf_counter()
 net.train()

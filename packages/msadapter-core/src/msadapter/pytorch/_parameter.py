@@ -19,7 +19,7 @@ class _UniqueOfParameter:
         return MsParameter.unique.__get__(self._parameter)
 
 
-class _ParameterMeta(type(Tensor)):
+class _ParameterMeta(type(Tensor)):  # type: ignore[misc]
     def __instancecheck__(cls, instance):
         return type.__instancecheck__(cls, instance) or (
             cls is Parameter and isinstance(instance, Tensor) and getattr(instance, "_is_param", False)

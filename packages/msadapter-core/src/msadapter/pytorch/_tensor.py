@@ -205,23 +205,6 @@ class Tensor(MsTensor):
         fields["_own_grad"] = gradient
         return gradient
 
-    def _own(self, gradient):
-        """The gradient in memory laid out like the tensor: the engine may hand out a view of a larger buffer."""
-        from msadapter.pytorch._engine.copying import copy_of
-
-        copied = copy_of(gradient)
-        native.set_raw_grad(self, copied)
-        return copied
-
-    def _absorb(self, held, gradient):
-        """The engine accumulated into a new tensor; PyTorch writes into the one that the user may hold."""
-        from msadapter.pytorch._engine import storage
-
-        storage.write(held, gradient)
-        storage.advance_version(held)
-        native.set_raw_grad(self, held)
-        return held
-
     @grad.setter
     def grad(self, value):
         if value is None:
@@ -251,6 +234,23 @@ class Tensor(MsTensor):
     @grad.deleter
     def grad(self):
         self.grad = None
+
+    def _own(self, gradient):
+        """The gradient in memory laid out like the tensor: the engine may hand out a view of a larger buffer."""
+        from msadapter.pytorch._engine.copying import copy_of
+
+        copied = copy_of(gradient)
+        native.set_raw_grad(self, copied)
+        return copied
+
+    def _absorb(self, held, gradient):
+        """The engine accumulated into a new tensor; PyTorch writes into the one that the user may hold."""
+        from msadapter.pytorch._engine import storage
+
+        storage.write(held, gradient)
+        storage.advance_version(held)
+        native.set_raw_grad(self, held)
+        return held
 
     def backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=None):
         """Add d(self)/d(leaf) to `.grad` of the leaves; see `torch.autograd.backward`."""

@@ -84,7 +84,7 @@ def as_class(result, cls):
     return result
 
 
-_DEFAULT = Tensor.__torch_function__.__func__
+_DEFAULT = vars(Tensor)["__torch_function__"].__func__
 
 
 def _is_user_class(cls):

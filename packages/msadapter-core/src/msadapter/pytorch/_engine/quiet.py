@@ -23,4 +23,4 @@ if hasattr(np, "seterrobj"):
     with np.errstate(all="ignore"):
         _IGNORE_ALL = tuple(np.geterrobj())  # a copy: NumPy goes on writing into its list
 else:  # gone in NumPy 2, whose errstate is fast
-    quiet = functools.partial(np.errstate, all="ignore")
+    quiet = functools.partial(np.errstate, all="ignore")  # type: ignore[misc,assignment]

@@ -2,7 +2,6 @@
 
 Why not np.matmul: it cannot accumulate, and the OpenBLAS in NumPy 1.26's wheels falls back to SSE on CPUs newer than
 itself (26 GFLOP/s per core measured, against 80 to 100 by the newer one that SciPy ships and publishes for Cython code).
-A better sgemm can be adopted; MindSpore carries one.
 """
 
 import ctypes
@@ -17,19 +16,6 @@ from scipy.linalg import cython_blas
 # that size: packing would take longer than the product, and starting its threads longer still.
 _THIN = 32
 _UNPACKED = 1 << 19
-_adopted_sgemm = None
-
-
-def adopt_sgemm(function):
-    """Use a C function for float32 instead of SciPy's: row-major, with the arguments of oneDNN's dnnl_sgemm.
-
-    It must run on the calling thread alone. None goes back to SciPy's.
-    """
-    global _adopted_sgemm
-    if function is not None:
-        size, scalar, pointer = ctypes.c_int64, ctypes.c_float, ctypes.c_void_p
-        function.argtypes = [ctypes.c_char, ctypes.c_char, size, size, size, scalar, pointer, size, pointer, size, scalar, pointer, size]  # fmt: skip
-    _adopted_sgemm = function
 
 
 def matmul_into(out, a, b, accumulate=False):
@@ -47,17 +33,7 @@ def matmul_into(out, a, b, accumulate=False):
         raise ValueError(f"matmul_into: out needs a unit stride in its last dimension, got {out.strides}")
     sizes = *out.shape[-2:], a.shape[-1]
     starts = _starts(out, a, b)
-    if char == "f" and _adopted_sgemm is not None:
-        _by_adopted_sgemm(starts, sizes, out_layout, a_layout, b_layout, accumulate)
-    else:
-        _by_scipy(char, starts, sizes, out_layout, a_layout, b_layout, accumulate)
-
-
-def _by_adopted_sgemm(starts, sizes, out_layout, a_layout, b_layout, accumulate):
-    sgemm, beta = _adopted_sgemm, 1.0 if accumulate else 0.0
-    (_, out_lead, *_), (a_flag, a_lead, *_), (b_flag, b_lead, *_) = out_layout, a_layout, b_layout
-    for c, left, right in starts:
-        sgemm(a_flag, b_flag, *sizes, 1.0, left, a_lead, right, b_lead, beta, c, out_lead)
+    _by_scipy(char, starts, sizes, out_layout, a_layout, b_layout, accumulate)
 
 
 def _by_scipy(char, starts, sizes, out_layout, a_layout, b_layout, accumulate):
@@ -66,12 +42,12 @@ def _by_scipy(char, starts, sizes, out_layout, a_layout, b_layout, accumulate):
     b_flag, b_lead, b_down, b_across = b_layout
     a_flag, b_flag = _FLAGS[a_flag], _FLAGS[b_flag]
     a_lead, b_lead, out_lead = _int(a_lead), _int(b_lead), _int(out_lead)
-    for i, j, l, rows, columns, depth in _blocks(*sizes):
-        beta = one if accumulate or l else zero
+    for i, j, k, rows, columns, depth in _blocks(*sizes):
+        beta = one if accumulate or k else zero
         to_out, to_a, to_b = (
             i * out_down + j * out_across,
-            i * a_down + l * a_across,
-            l * b_down + j * b_across,
+            i * a_down + k * a_across,
+            k * b_down + j * b_across,
         )
         # This BLAS is column-major: it sees the transposes, and out^T = b^T a^T.
         for c, left, right in starts:
@@ -133,7 +109,7 @@ def _blocks(m, n, k):
         if m * depth * n > _UNPACKED:
             columns = min(n, max(1, _UNPACKED // (m * depth)))
     spans = itertools.product([(0, m)], _spans(n, columns), _spans(k, depth))
-    return [(i, j, l, _int(i1 - i), _int(j1 - j), _int(l1 - l)) for (i, i1), (j, j1), (l, l1) in spans]
+    return [(i, j, d, _int(i1 - i), _int(j1 - j), _int(d1 - d)) for (i, i1), (j, j1), (d, d1) in spans]
 
 
 def _spans(length, step):

@@ -350,7 +350,7 @@ def arange(*args, start=0, end=None, step=1, dtype=None):
     if len(args) == 1 and end is None:
         end = args[0]
     else:
-        start, end, step = (*args, *(start, end, step)[len(args) :])
+        start, end, step = list(args) + [start, end, step][len(args) :]
     if end is None:
         raise TypeError(
             f"arange() received an invalid combination of arguments - got {errors.received(args, {})}: end is missing"

@@ -31,7 +31,7 @@ def _cross_arrays(input, other, dim):
 
 @_cross_arrays.gradient
 def _(ctx, grad):
-    input, other, dim = (*ctx.saved, ctx.args[2])
+    (input, other), dim = ctx.saved, ctx.args[2]
     if grad.is_complex():
         input, other = input.conj(), other.conj()
     return _cross_arrays(other, grad, dim), _cross_arrays(grad, input, dim)

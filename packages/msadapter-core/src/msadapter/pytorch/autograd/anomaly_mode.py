@@ -5,7 +5,7 @@ import warnings
 from msadapter.pytorch._engine import backward
 
 
-class set_detect_anomaly:  # noqa: N801 - PyTorch's name
+class set_detect_anomaly:
     """Switch anomaly detection at once; as a context, restore it at the end.
 
     `check_nan`: raise RuntimeError where a node returns NaN in the gradient of an input.
@@ -22,7 +22,7 @@ class set_detect_anomaly:  # noqa: N801 - PyTorch's name
         backward.set_anomaly_mode(self._previous)
 
 
-class detect_anomaly(set_detect_anomaly):  # noqa: N801 - PyTorch's name
+class detect_anomaly(set_detect_anomaly):
     """The context form, which warns that it slows the program."""
 
     def __init__(self, check_nan=True):

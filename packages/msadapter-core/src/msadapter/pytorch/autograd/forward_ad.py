@@ -1,7 +1,7 @@
 """torch.autograd.forward_ad: forward mode, which MindSpore's dynamic engine does not have."""
 
 
-class dual_level:  # noqa: N801 - PyTorch's name
+class dual_level:
     """Not available; `torch.autograd.functional.jvp` computes the same product by differentiating twice."""
 
     def __init__(self):

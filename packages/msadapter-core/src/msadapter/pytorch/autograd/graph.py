@@ -3,7 +3,7 @@
 from msadapter.pytorch._engine.node import Node
 
 
-class saved_tensors_hooks:  # noqa: N801 - PyTorch's name
+class saved_tensors_hooks:
     """Not available: MindSpore's engine saves tensors in C++, out of reach of Python hooks."""
 
     def __init__(self, pack_hook, unpack_hook):

@@ -14,7 +14,7 @@ __all__ = [
 ]
 
 
-class _BufferMeta(type(Tensor)):
+class _BufferMeta(type(Tensor)):  # type: ignore[misc]
     def __instancecheck__(cls, instance):
         return super().__instancecheck__(instance) or (
             cls is Buffer and isinstance(instance, Tensor) and getattr(instance, "_is_buffer", False)
@@ -73,7 +73,7 @@ class UninitializedTensorMixin:
             "before calling `module.share_memory()`."
         )
 
-    def __repr__(self):
+    def __repr__(self, *, tensor_contents=None):
         return f"<{type(self).__name__}>"
 
     def __reduce_ex__(self, protocol):

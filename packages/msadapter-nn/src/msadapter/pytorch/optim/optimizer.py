@@ -365,8 +365,13 @@ class PerParameterOptimizer(Optimizer):
                         own[key] = state_scalar(float(own[key]))
 
     # Options that files of older PyTorch versions lack, with their defaults; the step count was a number there.
-    _later_options = {"maximize": False, "foreach": None, "capturable": False, "differentiable": False}
-    _scalar_state = ("step",)
+    _later_options: dict[str, object] = {
+        "maximize": False,
+        "foreach": None,
+        "capturable": False,
+        "differentiable": False,
+    }
+    _scalar_state: tuple[str, ...] = ("step",)
 
 
 def evaluate(closure):

@@ -15,7 +15,7 @@ from msadapter.torchvision.transforms._drawing import below, chance, log_uniform
 class _WithProbability(Module):
     """Base: the operation of the subclass with probability `p`; `_shown` names the attributes that its repr prints."""
 
-    _shown = ("p",)
+    _shown: tuple[str, ...] = ("p",)
 
     def __init__(self, p=0.5):
         super().__init__()

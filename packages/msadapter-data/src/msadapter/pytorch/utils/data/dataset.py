@@ -5,7 +5,7 @@ import itertools
 import math
 import warnings
 from collections.abc import Iterable, Sequence
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import msadapter.pytorch as torch
 
@@ -35,7 +35,11 @@ class Dataset(Generic[_T_co]):
     def __add__(self, other: "Dataset[_T_co]") -> "ConcatDataset[_T_co]":
         return ConcatDataset([self, other])
 
-    # No __len__ here: `len(dataset)` of a subclass without one must raise TypeError.
+    if TYPE_CHECKING:  # not at run time: `len(dataset)` of a subclass without one must raise TypeError
+
+        def __len__(self) -> int: ...
+
+        def __getitems__(self, indices: list[int]) -> list[_T_co]: ...
 
 
 class IterableDataset(Dataset[_T_co], Iterable[_T_co]):

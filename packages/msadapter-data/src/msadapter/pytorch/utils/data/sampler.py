@@ -144,12 +144,11 @@ class WeightedRandomSampler(Sampler[int]):
             )
         if not isinstance(replacement, bool):
             raise ValueError(f"replacement should be a boolean value, but got replacement={replacement}")
-        weights = torch.as_tensor(weights, dtype=torch.float64)
-        if weights.dim() != 1:
+        self.weights = torch.as_tensor(weights, dtype=torch.float64)
+        if self.weights.dim() != 1:
             raise ValueError(
-                f"weights should be a 1d sequence but given weights have shape {tuple(weights.shape)}"
+                f"weights should be a 1d sequence but given weights have shape {tuple(self.weights.shape)}"
             )
-        self.weights = weights
         self.num_samples = num_samples
         self.replacement = replacement
         self.generator = generator

@@ -14,7 +14,7 @@ class LazyModuleMixin:
     of the module after that.
     """
 
-    cls_to_become = None
+    cls_to_become: type | None = None
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
