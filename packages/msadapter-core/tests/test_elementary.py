@@ -55,7 +55,8 @@ def test_values_in_every_form(same, name, given, expected):
     x = torch.tensor(given)
     same(function(x), expected, torch.float32)
     same(getattr(x, name)(), expected)
-    same(getattr(torch, name + "_")(x.clone()), expected)
+    if name != "erfinv":  # the one that PyTorch has no torch.erfinv_ of
+        same(getattr(torch, name + "_")(x.clone()), expected)
     out = torch.empty(0)
     assert function(x, out=out) is out
     same(out, expected)
@@ -231,3 +232,16 @@ def test_numpys_error_state_stays_the_users():
         assert np.geterr() == before
         with pytest.raises(FloatingPointError):
             np.log(np.zeros(1))
+
+
+def test_large_tensors_go_block_by_block(same):
+    x = torch.linspace(-6, 6, 300_000).reshape(300, 1000)
+    for function in (torch.sin, torch.erf, torch.sigmoid, lambda v: torch.atan2(v, v + 1)):
+        whole = function(x.clone().requires_grad_())
+        whole.sum().backward()
+        rows = torch.stack([function(row) for row in x])
+        assert torch.equal(whole, rows)
+    leaf = x.clone().requires_grad_()
+    (leaf.tanh() * 2).sum().backward()
+    assert torch.allclose(leaf.grad, 2 - 2 * x.tanh() ** 2, atol=1e-6)
+    same(torch.erf(torch.tensor([-4.5, -1e-6, 0.3, 3.9])), [-1.0, -1.1283792e-06, 0.3286268, 1.0])

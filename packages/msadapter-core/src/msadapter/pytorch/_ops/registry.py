@@ -18,6 +18,7 @@ from msadapter.pytorch._engine import inplace as inplace_engine
 from msadapter.pytorch._engine import native, views
 from msadapter.pytorch._engine.copying import copy_of
 from msadapter.pytorch._engine.native import LOCK, MsTensor, requires_grad, set_recording
+from msadapter.pytorch._missing import pytorch_names
 from msadapter.pytorch._ops import errors, outputs
 from msadapter.pytorch._parameter import Parameter
 from msadapter.pytorch._size import Size
@@ -79,12 +80,6 @@ class Record:
         return next((p.name for p in kinds if p.kind is p.VAR_POSITIONAL), None)
 
     @property
-    def is_unary(self):
-        """Whether one argument is enough."""
-        defaults = [p.default for p in inspect.signature(self.body).parameters.values()]
-        return defaults.count(inspect.Parameter.empty) == 1
-
-    @property
     def cpu_reason(self):
         """Why a NumPy kernel stands in on the CPU; empty where MindSpore's operators run there too."""
         return getattr(self.body, "cpu_reason", "")
@@ -140,12 +135,13 @@ def op(body=None, *, name=None, namespace="torch", maker=None, **facts):
 def exports(namespace):
     """The public functions of a namespace by name, aliases included: what its module shows."""
     found = {}
+    known = pytorch_names().get(namespace, ())
     for record in RECORDS.values():
         if record.function and (record.namespace == namespace or namespace in record.also):
-            names = (record.name, *record.aliases)
-            found.update((name, record.public) for name in names)
-            if record.inplace and record.is_unary:  # PyTorch has torch.exp_, but no torch.add_
-                found.update((name + "_", record.inplace_public) for name in names)
+            for name in (record.name, *record.aliases):
+                found[name] = record.public
+                if record.inplace and name + "_" in known:  # PyTorch has torch.exp_, but no torch.add_
+                    found[name + "_"] = record.inplace_public
     return found
 
 
