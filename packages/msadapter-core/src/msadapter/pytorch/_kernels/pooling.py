@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from msadapter.pytorch._kernels import parallel
+from msadapter.pytorch._kernels import formula, parallel
 
 _PIECE = 1 << 16  # elements: a smaller piece is not worth a thread
 
@@ -57,7 +57,7 @@ def _taps(out, kernel, stride, dilation):
 def max_pool(input, kernel, stride, padding, dilation, ceil_mode):
     """(maxima, winners): for each window its maximum and the number of the place in the window that has it.
 
-    NaN is the largest, the first of equals wins. `flat_places` turns winners into PyTorch's indices.
+    NaN is the largest; the first of equals wins, but the last NaN. `flat_places` turns winners into PyTorch's indices.
     """
     out = _out_sizes(input.shape[2:], kernel, stride, padding, dilation, ceil_mode)
     best = np.empty(input.shape[:2] + out, input.dtype)
@@ -81,21 +81,30 @@ def _grain(array):
 
 def _take_maxima(input, best, winner, kernel, stride, padding, dilation):
     """Fill `best` with the maxima of the windows, and `winner`, which holds where each window begins."""
-    out = best.shape[2:]
     lowest = -np.inf if input.dtype.kind == "f" else np.iinfo(input.dtype).min
-    padded = _padded(input, out, kernel, stride, padding, dilation, lowest)
+    padded = _padded(input, best.shape[2:], kernel, stride, padding, dilation, lowest)
+    places = [place for _, place in _taps(best.shape[2:], kernel, stride, dilation)]
     begins_inside = padded is input
-    best[...] = padded[next(_taps(out, kernel, stride, dilation))[1]] if begins_inside else lowest
-    with_nan = input.dtype.kind == "f" and bool(np.isnan(input).any())
-    for number, (_, place) in enumerate(_taps(out, kernel, stride, dilation)):
+    best[...] = padded[places[0]] if begins_inside else lowest
+    for number, place in enumerate(places):
         if number == 0 and begins_inside:
             continue
-        candidate = padded[place]
-        better = candidate > best
-        if with_nan:
-            better = (better | np.isnan(candidate)) & ~np.isnan(best)
-        np.copyto(best, candidate, where=better)
-        np.copyto(winner, number, where=better)
+        candidate = np.ascontiguousarray(padded[place])  # read twice
+        _mark(winner, number, candidate > best)
+        np.maximum(candidate, best, out=best)  # of equals, the second
+    if input.dtype.kind == "f" and np.isnan(best).any():
+        for number, place in enumerate(places):
+            np.copyto(winner, number, where=np.isnan(padded[place]))
+
+
+def _mark(winner, number, chosen):
+    """winner[chosen] = number, for bytes by bit masks: a branch per element, as NumPy's, takes six times as long."""
+    if winner.dtype != np.uint8:
+        np.copyto(winner, number, where=chosen)
+        return
+    mask = np.negative(chosen.view(np.int8)).view(np.uint8)
+    mask &= winner ^ np.uint8(number)
+    winner ^= mask
 
 
 def _first_inside(out, kernel, stride, padding, dilation):
@@ -137,11 +146,16 @@ def max_pool_gradient(grad, winner, spatial, kernel, stride, padding, dilation):
         for o, s, d, k, p, n in zip(out, stride, dilation, kernel, padding, spatial, strict=True)
     ]
     padded = np.zeros((*grad.shape[:2], *reach), grad.dtype)
+    apart = all(s > d * (k - 1) for k, s, d in zip(kernel, stride, dilation, strict=True))
 
     def add(start, stop):
         part, own, where = padded[start:stop], grad[start:stop], winner[start:stop]
         for number, (_, place) in enumerate(_taps(out, kernel, stride, dilation)):
-            part[place] += np.where(where == number, own, grad.dtype.type(0))
+            won = formula.where(where == number, own, grad.dtype.type(0))
+            if apart:
+                part[place] = won
+            else:
+                part[place] += won
 
     parallel.run(add, len(grad), _grain(grad))
     return padded[(..., *(slice(p, p + n) for p, n in zip(padding, spatial, strict=True)))]
@@ -255,7 +269,10 @@ def adaptive_avg_pool_gradient(grad, spatial):
 
 
 def adaptive_max_pool(input, out):
-    """(maxima, their flat places) over windows that divide the spatial dimensions into `out` parts each."""
+    """(maxima, their flat places) over windows that divide the spatial dimensions into `out` parts each.
+
+    NaN is the largest; the first of equals wins, but the last NaN.
+    """
     spatial = input.shape[2:]
     rank = len(spatial)
     best = np.empty(input.shape[:2] + tuple(out), input.dtype)
@@ -264,8 +281,11 @@ def adaptive_max_pool(input, out):
     for index in itertools.product(*map(range, out)):
         span = [spans[axis][i] for axis, i in enumerate(index)]
         window = input[(..., *(slice(*s) for s in span))]
-        flat = window.reshape(*window.shape[:2], -1)
+        flat = window.reshape(*window.shape[:2], math.prod(window.shape[2:]))
         arg = flat.argmax(-1)
+        nan = np.isnan(flat)
+        if nan.any():
+            arg = np.where(nan.any(-1), flat.shape[-1] - 1 - nan[..., ::-1].argmax(-1), arg)
         best[(..., *index)] = np.take_along_axis(flat, arg[..., None], -1)[..., 0]
         local = np.unravel_index(arg, window.shape[2:])
         steps = [math.prod(spatial[i + 1 :]) for i in range(rank)]
