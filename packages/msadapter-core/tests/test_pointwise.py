@@ -228,6 +228,7 @@ INTS, FLOATS, BOOLS = torch.tensor([1, 2]), torch.ones(2), torch.tensor([True, F
         (lambda: INTS // 0, RuntimeError, "ZeroDivisionError"),
         (lambda: INTS % torch.tensor([1, 0]), RuntimeError, "ZeroDivisionError"),
         (lambda: torch.fmod(INTS, 0), RuntimeError, "ZeroDivisionError"),
+        (lambda: INTS.to(torch.uint8) // 256, RuntimeError, "ZeroDivisionError"),
         (lambda: torch.add(INTS, INTS, alpha=2.5), RuntimeError, "For integral input tensors, argument alpha"),
         (lambda: torch.add(INTS, INTS, alpha=True), RuntimeError, "Boolean alpha only supported for Boolean"),
         (lambda: torch.sub(FLOATS, FLOATS, alpha=1j), RuntimeError, "For non-complex input tensors, argument"),

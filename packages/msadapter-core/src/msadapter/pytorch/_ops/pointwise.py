@@ -17,6 +17,7 @@ from msadapter.pytorch._ops.rules import (
     ON_CPU,
     floats_and_complex,
     halves_in_float32,
+    in_dtype,
     promoting,
     refuse,
     unary,
@@ -166,8 +167,7 @@ def _check_divisor(dtype, input, other):
     """Integers have no infinity: PyTorch raises for a zero divisor."""
     if dtype.is_floating_point or dtype.is_complex:
         return
-    is_zero = not storage.read_only_use(other).all() if isinstance(other, TensorPy) else other == 0
-    if is_zero:
+    if not storage.read_only_use(in_dtype(other, dtype)).all():
         raise RuntimeError("ZeroDivisionError")
 
 
