@@ -19,7 +19,7 @@
 The kernel takes arrays where tensors are passed, and returns fresh arrays (one, or a tuple). The gradient is written in
 operators of ours, so that it can be differentiated again; it returns one gradient (or None) per tensor argument; one
 of a larger shape is summed down to the argument's, and one of another dtype is cast to the argument's.
-`saves` names what the gradient reads: arguments, and last outputs: "out" (the first) and "out1" (the second).
+`saves` names what the gradient reads: arguments, and last outputs: "out" (the first), "out1" (the second), "out2".
 """
 
 import functools
@@ -33,7 +33,7 @@ from msadapter.pytorch._engine.native import MsTensor, TensorPy
 from msadapter.pytorch._engine.quiet import quiet
 from msadapter.pytorch._tensor import Tensor
 
-_OUTPUTS = ("out", "out1")
+_OUTPUTS = ("out", "out1", "out2")
 
 
 class Kernel:

@@ -80,7 +80,7 @@ def _expanded(tensor, batch):
     return tensor if shape[:-2] == batch else tensor.expand(batch + shape[-2:])
 
 
-@op(operators=("__matmul__",), reflected="__rmatmul__")
+@op(also=("torch.linalg",), operators=("__matmul__",), reflected="__rmatmul__")
 @_of_one_dtype
 def matmul(input, other):
     """The matrix product: vectors, matrices, and batches of them, which broadcast."""
