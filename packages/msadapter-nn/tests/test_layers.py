@@ -2,6 +2,7 @@
 
 import warnings
 
+import numpy as np
 import pytest
 
 from msadapter import pytorch as torch
@@ -198,3 +199,22 @@ def test_causal_mask_is_found():
     hinted, _ = attention(x, x, x, attn_mask=mask, need_weights=False, is_causal=True)
     assert torch.allclose(with_weights, hinted, atol=1e-6)
     assert weights[0, 0].tolist() == [1, 0, 0]
+
+
+def test_adaptive_softmax():
+    layer = nn.AdaptiveLogSoftmaxWithLoss(4, 10, [3, 6], div_value=2.0)
+    x = torch.randn(5, 4, requires_grad=True)
+    target = torch.tensor([0, 4, 9, 2, 6])
+    log_prob = layer.log_prob(x)
+    np.testing.assert_allclose(log_prob.exp().sum(1).tolist(), [1] * 5, rtol=1e-5)
+    assert layer.predict(x).tolist() == log_prob.argmax(1).tolist()
+    output, loss = layer(x, target)
+    np.testing.assert_allclose(output.tolist(), log_prob[range(5), target].tolist(), rtol=1e-5)
+    np.testing.assert_allclose(loss.item(), -output.mean().item(), rtol=1e-6)
+    loss.backward()
+    assert layer.tail[1][0].weight.grad.abs().sum() > 0
+    np.testing.assert_allclose(layer(x[1], target[1]).output.item(), output[1].item(), rtol=1e-6)
+    with pytest.raises(RuntimeError, match=r"Target values should be in \[0, 9\]"):
+        layer(x, target + 1)
+    with pytest.raises(ValueError, match="cutoffs should be a sequence of unique"):
+        nn.AdaptiveLogSoftmaxWithLoss(4, 10, [6, 3])

@@ -2,6 +2,7 @@
 
 from msadapter.pytorch.nn.modules import (
     activation,
+    adaptive,
     batchnorm,
     channelshuffle,
     container,
@@ -25,6 +26,7 @@ from msadapter.pytorch.nn.modules import (
     upsampling,
 )
 from msadapter.pytorch.nn.modules.activation import *  # noqa: F403
+from msadapter.pytorch.nn.modules.adaptive import *  # noqa: F403
 from msadapter.pytorch.nn.modules.batchnorm import *  # noqa: F403
 from msadapter.pytorch.nn.modules.channelshuffle import *  # noqa: F403
 from msadapter.pytorch.nn.modules.container import *  # noqa: F403
@@ -49,6 +51,7 @@ from msadapter.pytorch.nn.modules.upsampling import *  # noqa: F403
 
 _FAMILIES = (
     activation,
+    adaptive,
     batchnorm,
     channelshuffle,
     container,
