@@ -7,6 +7,8 @@ import pytest
 
 from msadapter import pytorch as torch
 from msadapter.pytorch import nn
+from msadapter.pytorch.nn import functional as F
+from msadapter.pytorch.nn.attention import bias as attention_bias
 
 # fmt: off
 REPRS = [
@@ -218,3 +220,33 @@ def test_adaptive_softmax():
         layer(x, target + 1)
     with pytest.raises(ValueError, match="cutoffs should be a sequence of unique"):
         nn.AdaptiveLogSoftmaxWithLoss(4, 10, [6, 3])
+
+
+@pytest.mark.parametrize("bias", [attention_bias.causal_lower_right, attention_bias.causal_upper_left])
+def test_causal_biases(bias):
+    q, k, v = torch.randn(1, 2, 3, 4), torch.randn(1, 2, 5, 4), torch.randn(1, 2, 5, 4)
+    mask = bias(3, 5)
+    diagonal = 2 if mask.variant == attention_bias.CausalVariant.LOWER_RIGHT else 0
+    expected = F.scaled_dot_product_attention(q, k, v, torch.ones(3, 5, dtype=torch.bool).tril(diagonal))
+    with nn.attention.sdpa_kernel([nn.attention.SDPBackend.MATH]):
+        found = F.scaled_dot_product_attention(q, k, v, mask)
+    np.testing.assert_allclose(found.tolist(), expected.tolist(), rtol=1e-5)
+    assert type(found) is torch.Tensor
+    with pytest.raises(ValueError, match="should not be used with causal=True"):
+        F.scaled_dot_product_attention(q, k, v, mask, is_causal=True)
+
+
+def test_gradients_of_convolutions():
+    x, w = torch.randn(2, 4, 5, 6, requires_grad=True), torch.randn(6, 2, 3, 2, requires_grad=True)
+    settings = {"stride": 2, "padding": 1, "groups": 2}
+    out = F.conv2d(x, w, **settings)
+    grad = torch.ones_like(out)
+    out.backward(grad)
+    assert nn.grad.conv2d_input(x.shape, w, grad, **settings).tolist() == x.grad.tolist()
+    assert nn.grad.conv2d_weight(x, w.shape, grad, **settings).tolist() == w.grad.tolist()
+
+
+def test_factory_kwargs():
+    assert nn.factory_kwargs({"dtype": 1, "factory_kwargs": {"device": 2}}) == {"dtype": 1, "device": 2}
+    with pytest.raises(TypeError, match="dtype specified twice"):
+        nn.factory_kwargs({"dtype": 1, "factory_kwargs": {"dtype": 2}})

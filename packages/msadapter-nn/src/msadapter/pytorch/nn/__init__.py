@@ -1,6 +1,6 @@
 """torch.nn: modules, functions, initial values and utilities."""
 
-from msadapter.pytorch.nn import functional, init, parallel, utils  # noqa: F401
+from msadapter.pytorch.nn import attention, common_types, functional, grad, init, parallel, utils  # noqa: F401
 from msadapter.pytorch.nn.modules import *  # noqa: F403
 from msadapter.pytorch.nn.modules.module import Module  # noqa: F401
 from msadapter.pytorch.nn.parallel import DataParallel  # noqa: F401
@@ -10,3 +10,22 @@ from msadapter.pytorch.nn.parameter import (  # noqa: F401
     UninitializedBuffer,
     UninitializedParameter,
 )
+
+
+def factory_kwargs(kwargs):
+    """The device, dtype and memory_format among a layer's keyword arguments, for the functions that make its tensors.
+
+    They may also be in a dictionary under `factory_kwargs`. Raises TypeError for other names, and for one given twice.
+    """
+    if kwargs is None:
+        return {}
+    names = {"device", "dtype", "memory_format"}
+    unexpected = kwargs.keys() - names - {"factory_kwargs"}
+    if unexpected:
+        raise TypeError(f"unexpected kwargs {unexpected}")
+    found = dict(kwargs.get("factory_kwargs", {}))
+    for name in names & kwargs.keys():
+        if name in found:
+            raise TypeError(f"{name} specified twice, in **kwargs and in factory_kwargs")
+        found[name] = kwargs[name]
+    return found
