@@ -4,6 +4,7 @@ import numpy as np
 from scipy.linalg import get_lapack_funcs
 
 from msadapter.pytorch import _dtype
+from msadapter.pytorch._engine import native
 from msadapter.pytorch._engine.kernel import kernel
 from msadapter.pytorch._engine.native import shape_of
 from msadapter.pytorch._ops.factories import eye
@@ -37,12 +38,18 @@ def _cholesky(A):
     """(lower factor, per matrix the order of the leading minor that is not positive-definite, or 0)."""
     info = np.zeros(A.shape[:-2], np.int32)
     try:
-        return np.linalg.cholesky(A), info
+        out = np.linalg.cholesky(A)
     except np.linalg.LinAlgError:
         potrf = get_lapack_funcs("potrf", dtype=A.dtype)
         out = np.empty(A.shape, A.dtype)
         matrix_by_matrix(lambda a: potrf(a, lower=True, clean=True), (A,), (out, info))
-        return out, info
+    unknown = np.isnan(out.diagonal(0, -2, -1))  # which LAPACK may take for positive
+    return out, np.where((info == 0) & unknown.any(-1), _first(unknown) + 1, info).astype(np.int32)
+
+
+def _first(mask):
+    """The index of the first True along the last dimension."""
+    return mask.argmax(-1) if mask.shape[-1] else 0
 
 
 @_cholesky.gradient
@@ -121,29 +128,29 @@ def _(ctx, grad):
 
 
 @op(node="CholeskySolveBackward0")
-def cholesky_solve(input, L, upper=False):
-    """X of AX = `input`, where L is the Cholesky factor of A (the upper one for `upper`)."""
-    for name, tensor in (("b", input), ("u", L)):
+def cholesky_solve(input, input2, upper=False):
+    """X of AX = `input`, where `input2` is the Cholesky factor of A (the upper one for `upper`)."""
+    for name, tensor in (("b", input), ("u", input2)):
         rank = len(shape_of(tensor))
         if rank < 2:
             raise RuntimeError(f"{name} should have at least 2 dimensions, but has {rank} dimensions instead")
-    check_square("cholesky_solve", L)
-    if shape_of(L)[-1] != shape_of(input)[-2]:
-        n, m = shape_of(L)[-1], shape_of(input)[-2:]
+    check_square("cholesky_solve", input2)
+    if shape_of(input2)[-1] != shape_of(input)[-2]:
+        n, m = shape_of(input2)[-1], shape_of(input)[-2:]
         raise RuntimeError(
             f"Incompatible matrix sizes for cholesky_solve: each A matrix is {n} by {n} but each b matrix is {m[0]} by {m[1]}"
         )
-    check_kernel_dtype("cholesky_solve_cpu", L)
-    check_same_dtype("cholesky_solve", L, input)
-    return _solve_by_factor(L, input, bool(upper))
+    check_kernel_dtype("cholesky_solve_cpu", input2)
+    check_same_dtype("cholesky_solve", input2, input)
+    return _solve_by_factor(input2, input, bool(upper))
 
 
 @op(node="CholeskyInverseBackward0")
-def cholesky_inverse(L, upper=False):
-    """The inverse of the matrix whose Cholesky factor is L. Raises LinAlgError for a zero on its diagonal."""
-    check_square("cholesky_inverse", L)
-    check_kernel_dtype("cholesky_inverse_out_cpu", L)
-    zeros = (L.detach().diagonal(0, -2, -1) == 0).numpy()
+def cholesky_inverse(input, upper=False):
+    """The inverse of the matrix whose Cholesky factor is `input`. Raises LinAlgError for a zero on its diagonal."""
+    check_square("cholesky_inverse", input)
+    check_kernel_dtype("cholesky_inverse_out_cpu", input)
+    zeros = (input.detach().diagonal(0, -2, -1) == 0).numpy()
     if zeros.any():
         first = np.argwhere(zeros)[0]
         place = f"(Batch element {np.flatnonzero(zeros.any(-1))[0]}): " if zeros.ndim > 1 else ""
@@ -151,8 +158,8 @@ def cholesky_inverse(L, upper=False):
             f"cholesky_inverse: {place}The diagonal element {first[-1] + 1} is zero, the inversion could not be completed "
             "because the input matrix is singular."
         )
-    identity = eye(shape_of(L)[-1], dtype=L.dtype).expand(shape_of(L))
-    return _solve_by_factor(L, identity, bool(upper))
+    identity = eye(shape_of(input)[-1], dtype=input.dtype).expand(shape_of(input))
+    return _solve_by_factor(input, identity, bool(upper))
 
 
 # --- QR -------------------------------------------------------------------------------------------------------------
@@ -224,15 +231,6 @@ def qr(input, some=True):
     return Qr(*linalg_qr.record.body(input, "reduced" if some else "complete"))
 
 
-def no_derivative(name, message=None):
-    """The gradient of a kernel that PyTorch does not differentiate either."""
-
-    def gradient(ctx, *grads):
-        raise RuntimeError(message or f"derivative for aten::{name} is not implemented")
-
-    return gradient
-
-
 @kernel(reason="MindSpore's crashes on zero elements and has no complex dtypes")
 def _geqrf(A):
     reflectors, tau = np.linalg.qr(A, "raw")
@@ -244,7 +242,7 @@ def _(ctx, *grads):
     raise NotImplementedError("the derivative for 'geqrf' is not implemented. Use torch.linalg.qr")
 
 
-@op(node="NotImplemented")
+@op
 def geqrf(input):
     """(R above and the reflectors below the diagonal, tau): the QR decomposition as LAPACK stores it. Not differentiable."""
     if len(shape_of(input)) < 2:
@@ -320,39 +318,42 @@ def ormqr(input, input2, input3, left=True, transpose=False):
 # --- singular values ------------------------------------------------------------------------------------------------
 
 
-@kernel(reason="MindSpore's is wrong for complex and refuses zero elements", saves=("out", "out1", "out2"))
-def _svd(A, full_matrices):
+def singular_values(A, full_matrices=False):
+    """NumPy's (U, S, Vh) of arrays; LinAlgError for values that are not finite."""
     if not np.isfinite(A).all():
         raise LinAlgError(
             "linalg.svd: The algorithm failed to converge because the input matrix contained non-finite values."
         )
-    return tuple(np.linalg.svd(A, full_matrices))
+    return np.linalg.svd(A, full_matrices)
+
+
+@kernel(reason="MindSpore's is wrong for complex and refuses zero elements", saves=("out", "out1", "out2"))
+def _svd(A, full_matrices):
+    return tuple(singular_values(A, full_matrices))
 
 
 @_svd.gradient
 def _(ctx, grad_U, grad_S, grad_Vh):
     U, S, Vh = ctx.saved
     k = shape_of(S)[-1]
+    U, Vh = U[..., :k], Vh[..., :k, :]
+    if is_absent(grad_U) and is_absent(grad_Vh):
+        return U @ (grad_S.unsqueeze(-1) * Vh)
     # As in PyTorch, what full_matrices adds to the factors has no gradient.
-    U, Vh, grad_U, grad_V = U[..., :k], Vh[..., :k, :], grad_U[..., :k], grad_Vh[..., :k, :].mH
+    grad_U, grad_V = grad_U[..., :k], grad_Vh[..., :k, :].mH
     m, n = ctx.shapes[0][-2:]
     V = Vh.mH
     left, right = U.mH @ grad_U, V.mH @ grad_V
     row, column = S.unsqueeze(-2), S.unsqueeze(-1)
-    gap = (row - column) * (row + column)
-    inner = over_gaps(left - left.mH, gap) * row + column * over_gaps(right - right.mH, gap)
+    inner = (left - left.mH) * row + column * (right - right.mH)
+    inner = over_gaps(inner, (row - column) * (row + column))
     diagonal = grad_S
     if U.is_complex():
         phase = left.diagonal(0, -2, -1).imag
-        check_phase(
-            "svd_backward",
-            "singular vectors",
-            "this phase term, making it",
-            phase + right.diagonal(0, -2, -1).imag,
-        )
+        total = phase + right.diagonal(0, -2, -1).imag
+        check_phase("svd_backward", "singular vectors", "this phase term, making it", total)
         diagonal = as_complex(grad_S, phase / S)
-    inner = inner + diagonal.diag_embed()
-    gradient = U @ inner @ Vh
+    gradient = U @ (inner + diagonal.diag_embed()) @ Vh
     if m > k:
         gradient = gradient + ((grad_U - U @ left) / row) @ Vh
     if n > k:
@@ -360,12 +361,15 @@ def _(ctx, grad_U, grad_S, grad_Vh):
     return gradient
 
 
+def is_absent(grad):
+    """Whether the loss does not depend on this output: the engine then sends constant zeros."""
+    return not native.requires_grad(grad) and not grad.any()
+
+
 def over_gaps(matrix, gap):
-    """`matrix / gap` off the diagonal, 0 on it; equal values matter only where something hangs on their vectors."""
-    free = (gap == 0) & (matrix == 0)
-    n = shape_of(gap)[-1]
-    on_diagonal = eye(n, dtype=_dtype.bool)
-    return matrix.masked_fill(on_diagonal, 0) / gap.masked_fill(free | on_diagonal, 1)
+    """`matrix / gap` off the diagonal, 0 on it; equal values have no such gradient, and give NaN or inf."""
+    on_diagonal = eye(shape_of(gap)[-1], dtype=_dtype.bool)
+    return matrix.masked_fill(on_diagonal, 0) / gap.masked_fill(on_diagonal, 1)
 
 
 def as_complex(real, imaginary):
@@ -432,13 +436,12 @@ def svd(input, some=True, compute_uv=True):
 
 @kernel(reason="MindSpore's gives gradients of zero, and is wrong for complex", saves=("out", "out1"))
 def _eigh(A, UPLO):
-    try:
-        return tuple(np.linalg.eigh(A, UPLO))
-    except np.linalg.LinAlgError:
+    if not np.isfinite(np.tril(A) if UPLO == "L" else np.triu(A)).all():
         raise LinAlgError(
             "linalg.eigh: The algorithm failed to converge because the input matrix is ill-conditioned or has too many "
-            "repeated eigenvalues."
-        ) from None
+            "repeated eigenvalues. Received values that are not finite"
+        )
+    return tuple(np.linalg.eigh(A, UPLO))
 
 
 _EIG_PHASE = "this quantity, so it is"
@@ -447,6 +450,8 @@ _EIG_PHASE = "this quantity, so it is"
 @_eigh.gradient
 def _(ctx, grad_L, grad_V):
     L, V = ctx.saved
+    if is_absent(grad_V):
+        return (V * grad_L.unsqueeze(-2)) @ V.mH
     inner = V.mH @ grad_V
     if V.is_complex():
         check_phase("linalg_eigh_backward", "eigenvectors", _EIG_PHASE, inner.diagonal(0, -2, -1).imag)
@@ -482,6 +487,8 @@ def _eig(A):
 @_eig.gradient
 def _(ctx, grad_L, grad_V):
     L, V = ctx.saved
+    if is_absent(grad_V):
+        return solution(V.mH, grad_L.unsqueeze(-1) * V.mH)[0]
     inner = V.mH @ grad_V
     diagonal = inner.diagonal(0, -2, -1)
     check_phase("linalg_eig_backward", "eigenvectors", _EIG_PHASE, diagonal.imag)

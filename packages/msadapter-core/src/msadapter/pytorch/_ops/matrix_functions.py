@@ -10,7 +10,7 @@ from msadapter.pytorch._engine import native
 from msadapter.pytorch._engine.kernel import kernel
 from msadapter.pytorch._engine.native import TensorPy, shape_of
 from msadapter.pytorch._ops.casting import constant
-from msadapter.pytorch._ops.decompositions import eigvalsh, svdvals
+from msadapter.pytorch._ops.decompositions import eigvalsh, singular_values, svdvals
 from msadapter.pytorch._ops.factories import eye
 from msadapter.pytorch._ops.joining import cat
 from msadapter.pytorch._ops.matrices import (
@@ -18,6 +18,7 @@ from msadapter.pytorch._ops.matrices import (
     check_same_dtype,
     check_square,
     matrix_by_matrix,
+    raise_on,
     with_one_batch,
 )
 from msadapter.pytorch._ops.norms import matrix_norm
@@ -45,7 +46,8 @@ def _(ctx, grad):
     A, det = ctx.saved
     recorded = native.is_grad_enabled() and (native.requires_grad(A) or native.requires_grad(grad))
     if recorded or (det.detach() != 0).all():
-        inverse, _ = inverse_of(A)
+        inverse, info = inverse_of(A)
+        raise_on(info, "linalg.det", "The second derivative at a singular matrix is not implemented.")
         return (grad * det.conj()).unsqueeze(-1).unsqueeze(-1) * inverse.mH
     return grad.unsqueeze(-1).unsqueeze(-1) * _cofactors(A)
 
@@ -53,24 +55,31 @@ def _(ctx, grad):
 @kernel(reason="MindSpore has none")
 def _cofactors(A):
     """The derivatives of the determinant, from the singular values: also of singular matrices."""
-    U, S, Vh = np.linalg.svd(A)
+    U, S, Vh = singular_values(A)
     n = A.shape[-1]
     others = np.stack([np.prod(np.delete(S, i, -1), -1) for i in range(n)], -1)
     phase = (np.linalg.det(U) * np.linalg.det(Vh)).conj()
     return (phase[..., None, None] * (U * others[..., None, :]) @ Vh).astype(A.dtype)
 
 
-@op(also=("torch.linalg",), node="LinalgDetBackward0")
-def det(A):
+@op(name="det", namespace="torch.linalg", method=False, node="LinalgDetBackward0")
+def linalg_det(A):
     """The determinants of square matrices [..., n, n]."""
     check_square("linalg.det", A)
     check_dtype("linalg.det", A, "lu_cpu")
     return _det(A)
 
 
+@op(out=False, node="LinalgDetBackward0")
+def det(input):
+    """`torch.linalg.det`."""
+    return linalg_det.record.body(input)
+
+
 @kernel(reason="MindSpore's returns complex logarithms", saves=("A", "out"))
 def _slogdet(A):
-    return tuple(np.linalg.slogdet(A))
+    sign, logarithm = np.linalg.slogdet(A)
+    return np.where(np.isnan(logarithm), 0, sign).astype(A.dtype), logarithm
 
 
 @_slogdet.gradient
@@ -195,7 +204,7 @@ def _pinv(A, atol, rtol, hermitian):
         S, U = np.linalg.eigh(A)
         V = U
     else:
-        U, S, Vh = np.linalg.svd(A, full_matrices=False)
+        U, S, Vh = singular_values(A)
         V = Vh.conj().swapaxes(-1, -2)
     with np.errstate(divide="ignore"):
         inverted = np.where(_significant(np.abs(S), atol, rtol), 1 / S, 0).astype(A.dtype)
@@ -261,6 +270,10 @@ def matrix_rank(input, tol=None, hermitian=False, *, atol=None, rtol=None):
         raise RuntimeError(
             "torch.linalg.matrix_rank: The input tensor input must have at least 2 dimensions."
         )
+    if not (input.dtype.is_floating_point or input.dtype.is_complex):
+        raise RuntimeError(
+            f"This function doesn't handle types other than float and double. Got {_dtype.SCALAR_NAMES[input.dtype]}"
+        )
     if tol is not None:
         atol, rtol = tol, 0.0
     input = input.detach()
@@ -307,7 +320,7 @@ def _least_squares(A, B, rcond, driver):
     values = np.zeros((*batch, min(m, n)), B.real.dtype)
 
     def solve(a, b):
-        x, _, found, singular = scipy_linalg.lstsq(a, b, cond=rcond, lapack_driver=driver)
+        x, _, found, singular = scipy_linalg.lstsq(a, b, rcond, check_finite=False, lapack_driver=driver)
         return x, found, 0 if singular is None else singular
 
     if A.size and X.size:
@@ -358,8 +371,6 @@ def lstsq(input, b, rcond=None, *, driver=None):
     residuals = values.new_empty((0,))
     if m > n and driver != "gelsy" and full:
         residuals = (input @ X - b).abs().square().sum(-2)
-        if is_vector:
-            residuals = residuals.squeeze(-1)
     return Lstsq(
         X.squeeze(-1) if is_vector else X,
         residuals,
