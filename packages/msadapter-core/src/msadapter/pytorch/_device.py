@@ -22,7 +22,12 @@ class device:
         if isinstance(type, device):
             type, index = type.type, type.index
         elif isinstance(type, int):
-            type, index = accelerator_kind() or "cpu", type
+            _check_index(type)
+            type, index = accelerator_kind(), type
+            if type is None:
+                raise RuntimeError(
+                    f"Cannot access accelerator device when none is available. Received: {index}"
+                )
         elif not isinstance(type, str):
             raise TypeError(f"device(): argument 'type' must be str or int, not {type.__class__.__name__}")
         match = _PATTERN.fullmatch(type)
@@ -30,6 +35,8 @@ class device:
             raise RuntimeError(
                 f"Expected one of {', '.join(_KINDS)} device type at start of device string: {type}"
             )
+        if index is not None:
+            _check_index(index)
         if match[2] is not None:
             if index is not None:
                 raise RuntimeError(
@@ -70,6 +77,13 @@ class device:
 
     def __exit__(self, *exception):
         _state.default = self._previous
+
+
+def _check_index(index):
+    if isinstance(index, bool) or not hasattr(index, "__index__"):
+        raise TypeError(f"device(): argument 'index' (position 2) must be int, not {type(index).__name__}")
+    if index < 0:
+        raise RuntimeError(f"Device index must not be negative. Received: {index}")
 
 
 _state = threading.local()

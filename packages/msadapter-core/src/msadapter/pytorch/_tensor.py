@@ -14,6 +14,16 @@ from msadapter.pytorch._size import Size
 _DTYPES = _dtype._BY_ID
 
 
+def _check_dim(function, dim, rank):
+    if not hasattr(dim, "__index__"):
+        raise TypeError(f"{function}(): argument 'dim' (position 1) must be int, not {type(dim).__name__}")
+    rank = rank or 1
+    if not -rank <= dim < rank:
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], but got {dim})"
+        )
+
+
 class _SizeOfTensor(int):
     """`t.size`: called, PyTorch's size; used as a number, MindSpore's (its own code reads `tensor.size`)."""
 
@@ -25,11 +35,7 @@ class _SizeOfTensor(int):
     def __call__(self, dim=None):
         if dim is None:
             return self._shape
-        rank = max(len(self._shape), 1)
-        if not -rank <= dim < rank:
-            raise IndexError(
-                f"Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], but got {dim})"
-            )
+        _check_dim("size", dim, len(self._shape))
         if not self._shape:
             raise IndexError(f"dimension specified as {dim} but tensor has no dimensions")
         return self._shape[dim]
@@ -105,7 +111,10 @@ class Tensor(MsTensor):
     def stride(self, dim=None):
         """The steps in elements, as a tuple; with `dim`, the one of that dimension."""
         strides = tuple(native.strides_of(self))
-        return strides if dim is None else strides[dim]
+        if dim is None:
+            return strides
+        _check_dim("stride", dim, len(strides))
+        return strides[dim]
 
     def data_ptr(self):
         """The address of the first element; 0 for a tensor without elements."""
@@ -151,10 +160,17 @@ class Tensor(MsTensor):
 
     @requires_grad.setter
     def requires_grad(self, value):
+        if not isinstance(value, bool):
+            raise RuntimeError(f"requires_grad must be a bool. Received: {type(value).__name__}")
         self.requires_grad_(value)
 
     def requires_grad_(self, requires_grad=True):
         """Say whether `backward` should reach this tensor. Raises RuntimeError for integers and for results."""
+        if not isinstance(requires_grad, bool):
+            raise TypeError(
+                "requires_grad_(): argument 'requires_grad' (position 1) must be bool, not "
+                f"{type(requires_grad).__name__}"
+            )
         native.set_recording(True)
         if requires_grad and not (self.is_floating_point() or self.is_complex()):
             raise RuntimeError(
@@ -166,7 +182,7 @@ class Tensor(MsTensor):
                 "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a "
                 "subgraph that doesn't require differentiation use var_no_grad = var.detach()."
             )
-        native.set_requires_grad(self, bool(requires_grad))
+        native.set_requires_grad(self, requires_grad)
         return self
 
     @property
@@ -282,6 +298,14 @@ class Tensor(MsTensor):
 
     @data.setter
     def data(self, value):
+        if not isinstance(value, MsTensor):
+            raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
+        dtype = _dtype.of_native(native.dtype_of(value))
+        if self._requires_grad and not (dtype.is_floating_point or dtype.is_complex):
+            raise RuntimeError(
+                "data set to a tensor that requires gradients must be floating point or complex dtype. "
+                f"Received: {dtype}"
+            )
         native.replace_data(self, value)
         if native.raw_grad(self) is None:
             self.__dict__.pop("_own_grad", None)
@@ -297,7 +321,10 @@ class Tensor(MsTensor):
         def call(gradient):
             if type(gradient) is MsTensor:
                 gradient.__class__ = Tensor
-            return hook(gradient)
+            replaced = hook(gradient)
+            if replaced is not None:
+                _check_replaced(hook, gradient, replaced)
+            return replaced
 
         return native.register_hook(self, call)
 
@@ -542,6 +569,22 @@ _ENGINE_FIELDS = frozenset(
         "_operator",
     )
 )
+
+
+def _check_replaced(hook, gradient, replaced):
+    """The engine takes whatever a hook returns for the gradient: one of another size or dtype would be a wrong one."""
+    if not isinstance(replaced, MsTensor):
+        raise TypeError(f"expected Variable, but hook returned '{type(replaced).__name__}'")
+    name = getattr(hook, "__name__", type(hook).__name__)
+    if native.dtype_of(replaced) is not native.dtype_of(gradient):
+        was, got = (_dtype.of_native(native.dtype_of(t)) for t in (gradient, replaced))
+        raise RuntimeError(
+            f"hook '{name}' has changed the type of value (was torch.{_dtype.SCALAR_NAMES[was]}Tensor got "
+            f"torch.{_dtype.SCALAR_NAMES[got]}Tensor)"
+        )
+    if native.shape_of(replaced) != native.shape_of(gradient):
+        was, got = list(native.shape_of(gradient)), list(native.shape_of(replaced))
+        raise RuntimeError(f"hook '{name}' has changed the size of value (was {was} got {got})")
 
 
 def _unpickle(cls, array, dtype, requires_grad, attributes):

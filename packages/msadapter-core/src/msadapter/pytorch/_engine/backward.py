@@ -10,7 +10,7 @@ from msadapter.pytorch._tensor import Tensor
 
 _NO_GRAPH = "element {} of tensors does not require grad and does not have a grad_fn"
 _UNUSED = (
-    "One of the differentiated Tensors appears to not have been used in the graph. "
+    "The differentiated Tensor at index {} appears to not have been used in the graph. "
     "Set allow_unused=True if this is the desired behavior."
 )
 
@@ -30,12 +30,10 @@ def backward(
     Raises RuntimeError for an output without a graph, for a non-scalar output without vector, for a graph that was
     freed, and where a saved tensor was modified in place.
     """
-    outputs = _as_tuple(tensors)
+    outputs = _outputs(tensors)
     vectors = _vectors(outputs, grad_tensors if grad_variables is None else grad_variables)
     if inputs is not None:
-        targets = _as_tuple(inputs)
-        if not targets:
-            raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
+        targets = _targets("backward", inputs)
         _accumulate(targets, _differentiate(outputs, vectors, targets, retain_graph, create_graph))
         return
     keep = create_graph if retain_graph is None else retain_graph
@@ -62,20 +60,42 @@ def grad(
         raise ValueError(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
         )
-    outs, ins = _as_tuple(outputs), _as_tuple(inputs)
+    outs, ins = _outputs(outputs), _targets("grad", inputs)
     if is_grads_batched:
         found = _batched(outs, ins, _as_tuple(grad_outputs), create_graph, retain_graph)
     else:
         found = _differentiate(outs, _vectors(outs, grad_outputs), ins, retain_graph, create_graph)
     if materialize_grads:
         return tuple(_zeros_like(i) if g is None else g for i, g in zip(ins, found, strict=True))
-    if not allow_unused and any(g is None for g in found):
-        raise RuntimeError(_UNUSED)
+    if not allow_unused:
+        for position, gradient in enumerate(found):
+            if gradient is None:
+                raise RuntimeError(_UNUSED.format(position))
     return found
 
 
 def _as_tuple(value):
     return (value,) if isinstance(value, MsTensor) else tuple(value)
+
+
+def _outputs(given):
+    outputs = _as_tuple(given)
+    for output in outputs:
+        if not isinstance(output, MsTensor):
+            raise AssertionError(f"Expected output to be a torch.Tensor. Received: {type(output).__name__}")
+    return outputs
+
+
+def _targets(function, given):
+    targets = _as_tuple(given)
+    if not targets:
+        raise RuntimeError(f"`inputs` argument to `{function}()` cannot be empty.")
+    for target in targets:
+        if not isinstance(target, MsTensor):
+            raise RuntimeError(
+                f"all inputs have to be Tensors or GradientEdges, but got {type(target).__name__}"
+            )
+    return targets
 
 
 def _vectors(outputs, given):
@@ -134,6 +154,8 @@ def _owned(gradient):
 
 
 def _run(outputs, vectors, keep, create_graph, inputs, accumulate):
+    if not outputs:
+        return (None,) * len(inputs)
     with LOCK:
         native.set_recording(True)
         enabled = native.is_grad_enabled()
@@ -151,7 +173,10 @@ def _run(outputs, vectors, keep, create_graph, inputs, accumulate):
                 accumulate_grad=accumulate,
             )
         except RuntimeError as error:
-            raise _explain(error) from error.__cause__
+            explained = _explain(error)
+            if type(error) is not RuntimeError or str(explained) == str(error):
+                raise  # raised by the user's own backward or hook: class and traceback stay
+            raise explained from error.__cause__
         finally:
             native.set_grad_enabled(enabled)
             native.set_recording(True)

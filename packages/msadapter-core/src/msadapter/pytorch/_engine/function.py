@@ -125,6 +125,10 @@ def _check_gradients(function, shapes, gradients):
             raise RuntimeError(
                 f"function {name} returned a gradient different than None at position {i + 1}, but the corresponding forward input was not a Variable"
             )
+        if gradient is not None and not isinstance(gradient, MsTensor):
+            raise RuntimeError(
+                f"function {name}: expected Variable or None (got {type(gradient).__name__}) at position {i + 1}"
+            )
         if gradient is not None and native.shape_of(gradient) != shape:
             gradient = _reduce_to(name, i, gradient, shape)
         checked.append(gradient)

@@ -83,7 +83,11 @@ class set_grad_enabled(_GradMode):
     """Set the grad state at once; as a context, restore it at the end."""
 
     def __init__(self, mode):
-        self._mode = bool(mode)
+        if not isinstance(mode, bool):
+            raise TypeError(
+                f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type(mode).__name__}"
+            )
+        self._mode = mode
         self._previous = native.is_grad_enabled()
         native.set_grad_enabled(self._mode)
 

@@ -51,6 +51,11 @@ def contiguous(input, memory_format=contiguous_format):
 
 def is_contiguous(self, memory_format=contiguous_format):
     """Whether the elements lie in memory in order (of `memory_format`)."""
+    if not isinstance(memory_format, type(contiguous_format)):
+        raise TypeError(
+            "is_contiguous(): argument 'memory_format' must be torch.memory_format, not "
+            f"{type(memory_format).__name__}"
+        )
     if memory_format is preserve_format:
         raise RuntimeError("preserve memory format is unsupported by the is_contiguous operator")
     return is_in_format(self, memory_format)
