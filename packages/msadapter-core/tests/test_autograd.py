@@ -120,7 +120,7 @@ def test_gradcheck_of_views_and_writes():
     def function(x):
         y = x * 1
         y[0].mul_(2)
-        y[:, 1:] = y[:, 1:] * x[:, :2]
+        y[:, 1:] = y[:, 1:].clone() * x[:, :2]
         return y.t() * y.t()
 
     assert torch.autograd.gradcheck(function, (x,))
