@@ -1,6 +1,6 @@
 """NumPy under the names that gradient formulas use: PyTorch's functions over arrays (`_engine.elementwise`).
 
-Everything not defined here is numpy's function of that name.
+Everything not defined here is numpy's function of that name; `special` is scipy.special.
 """
 
 import numpy as np
@@ -9,6 +9,10 @@ _BRANCHLESS = 4096  # elements from which bit masks pay
 
 
 def __getattr__(name):
+    if name == "special":
+        from scipy import special  # not above: it takes as long to import as all of ours
+
+        return special
     return getattr(np, name)
 
 

@@ -55,6 +55,7 @@ from msadapter.pytorch._ops import (  # noqa: F401
     softmax,
     solving,
     sorting,
+    special_functions,
     spectral,
     statistics,
     vectors,
