@@ -94,7 +94,7 @@ from msadapter.pytorch.random import (  # noqa: E402, F401
 globals().update(_exports("torch"))
 _hide_foreign_methods()
 
-_LAZY = ("fft", "linalg", "nn", "optim", "signal", "special", "utils")
+_LAZY = ("fft", "linalg", "masked", "nn", "optim", "signal", "special", "utils")
 
 
 def __getattr__(name):
