@@ -358,12 +358,17 @@ def lstsq(input, b, rcond=None, *, driver=None):
         raise RuntimeError(f"{name}: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)")
     check_dtype(name, input, "linalg_lstsq_cpu")
     check_same_dtype(name, input, b)
-    is_vector = len(b_shape) == 1 or (len(b_shape) == len(a_shape) - 1 and b_shape == a_shape[:-1])
+    if not 0 <= len(a_shape) - len(b_shape) <= 1:
+        raise RuntimeError(
+            f"{name}: input.dim() must be greater or equal to other.dim() and (input.dim() - other.dim()) <= 1. "
+            f"Received: {len(a_shape)} and {len(b_shape)}"
+        )
+    is_vector = len(b_shape) == len(a_shape) - 1
     if is_vector:
         b = b.unsqueeze(-1)
     m, n = a_shape[-2:]
     if shape_of(b)[-2] != m:
-        raise RuntimeError(f"{name}: input.size({-2}) should match other.size({-1 if is_vector else -2})")
+        raise RuntimeError(f"{name}: input.size(-2) should match other.size({-1 if is_vector else -2})")
     if rcond is None:
         rcond = _dtype.finfo(input.dtype).eps * max(m, n)
     X, rank, values = _least_squares(input, b, float(rcond), "gelsy" if driver == "gels" else driver)
