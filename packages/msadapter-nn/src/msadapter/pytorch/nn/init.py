@@ -4,8 +4,6 @@ import functools
 import math
 import warnings
 
-import numpy as np
-
 from msadapter import pytorch as torch
 from msadapter.pytorch._engine.grad_mode import no_grad
 
@@ -219,11 +217,10 @@ def orthogonal_(tensor, gain=1, generator=None):
         return tensor
     rows = tensor.size(0)
     columns = tensor.numel() // rows
-    flat = torch.empty((rows, columns), dtype=tensor.dtype).normal_(0, 1, generator=generator).numpy()
-    q, r = np.linalg.qr(flat.T if rows < columns else flat)
-    q *= np.sign(np.diagonal(r))
-    q = np.ascontiguousarray(q.T if rows < columns else q)
-    tensor.copy_(torch.from_numpy(q).reshape(tensor.shape))
+    flat = torch.empty((rows, columns), dtype=tensor.dtype).normal_(0, 1, generator=generator)
+    q, r = torch.linalg.qr(flat.mT if rows < columns else flat)
+    q = q * r.diagonal().sign()
+    tensor.copy_((q.mT if rows < columns else q).reshape(tensor.shape))
     return tensor.mul_(gain)
 
 
