@@ -177,7 +177,8 @@ class _Windows:
         """The columns that the outputs of some rows read, a matrix per phase."""
         if self.direct:
             return [self._own_matrix(padded)]
-        columns, views = self._columns(padded, band)
+        views = self._views(padded, band)
+        columns = parallel.scratch("columns", (len(views), *views[0].shape), padded.dtype)
         for phase, view in enumerate(views):
             columns[phase] = view
         return self._matrices(columns)
@@ -186,7 +187,8 @@ class _Windows:
         """Matrices as `unroll` gives them, to add to."""
         if self.direct:
             return [self._own_matrix(padded)]
-        columns, _ = self._columns(padded, band)
+        views = self._views(padded, band)
+        columns = parallel.scratch("columns", (len(views), *views[0].shape), padded.dtype)
         columns[...] = 0
         return self._matrices(columns)
 
@@ -194,12 +196,13 @@ class _Windows:
         """Add each column to where `unroll` copies it from."""
         if self.direct:
             return
-        columns, views = self._columns(padded, band)
-        for phase, view in enumerate(views):
+        views = self._views(padded, band)
+        for view, columns in zip(views, matrices, strict=True):
+            columns = columns.reshape(view.shape)
             # One kernel position at a time: within it no two outputs read the same place.
             for position in itertools.product(*map(range, self.kernel[:-1])):
                 index = (slice(None), slice(None), *position)
-                view[index] += columns[(phase, *index)]
+                view[index] += columns[index]
 
     def reads(self, matrices):
         """(kernel column, the columns it multiplies) for every kernel column."""
@@ -214,9 +217,8 @@ class _Windows:
     def _own_matrix(self, x):
         return x.reshape(*x.shape[:3], math.prod(self.size))
 
-    def _columns(self, padded, band):
-        """The array of the columns, [phases, groups, C/groups, *kernel[:-1], N, rows, *out[1:-1], width], and for each
-        phase what it reads, as a view of `padded` of that shape."""
+    def _views(self, padded, band):
+        """What each phase reads, views of `padded` as [groups, C/groups, *kernel[:-1], N, rows, *out[1:-1], width]."""
         samples, groups, channels, *sides = padded.strides
         moves = [side * d for side, d in zip(sides[:-1], self.dilation[:-1], strict=True)]
         steps = [side * s for side, s in zip(sides, self.stride, strict=True)]
@@ -224,11 +226,12 @@ class _Windows:
         shape = *by_group, *self.kernel[:-1], n, band.stop - band.start, *self.out[1:-1], self.width
         from_band = padded[:, :, :, band.start * self.stride[0] :]
         strides = groups, channels, *moves, samples, *steps
-        views = [as_strided(from_band[..., phase:], shape, strides) for phase in self.phases]
-        return parallel.scratch("columns", (len(views), *shape), padded.dtype), views
+        return [as_strided(from_band[..., phase:], shape, strides) for phase in self.phases]
 
     def _matrices(self, columns):
-        return columns.reshape(len(columns), 1, columns.shape[1], columns.shape[2] * self.spread, -1)
+        phases, groups, channels = columns.shape[:3]
+        rows = math.prod(columns.shape[2 + len(self.size) :])
+        return columns.reshape(phases, 1, groups, channels * self.spread, rows)
 
     # the output's side
 
@@ -275,12 +278,11 @@ def _is_tiny(parts):
 
 def _tiny_into(out, a, b, accumulate):
     """matmul_into for matrices `a` of few elements, each a multiple of a whole row of b."""
-    product = parallel.scratch("product", out.shape, out.dtype)
-    for k in range(a.shape[-1]):
-        started = accumulate or k > 0
-        np.multiply(a[:, :, k, None], b[:, :, k, None], out=product if started else out)
-        if started:
-            out += product
+    # einsum makes one pass over all k; multiply and add make two for each, and multiply is slow at broadcasting.
+    if accumulate:
+        out += np.einsum("gmk,ngkl->ngml", a, b, out=parallel.scratch("product", out.shape, out.dtype))
+    else:
+        np.einsum("gmk,ngkl->ngml", a, b, out=out)
 
 
 def _tiny_sums_into(out, a, b, accumulate):
