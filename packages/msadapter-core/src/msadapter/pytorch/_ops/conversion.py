@@ -15,6 +15,7 @@ from msadapter.pytorch._ops.registry import op, retag
 
 def parse_to(args, dtype, target):
     """(dtype, device) of the positional forms of `to`: a dtype, a device, both, or a tensor to follow."""
+    dtype = None if dtype is None else to_dtype(dtype, "to")
     for arg in args:
         if isinstance(arg, _dtype.dtype):
             dtype = arg
@@ -79,8 +80,8 @@ def type_as(input, other):
 _TENSOR_TYPES = {f"torch.{_dtype.SCALAR_NAMES[d]}Tensor": d for d in _dtype.SCALAR_NAMES}
 
 
-@op(function=False, out=False)
-def type(input, dtype=None, non_blocking=False):
+@op(name="type", function=False, out=False)
+def convert_type(input, dtype=None, non_blocking=False):
     """Without `dtype`, the legacy type name ("torch.FloatTensor"); with a dtype, such a type or name, the conversion."""
     if dtype is None:
         return f"torch.{_dtype.SCALAR_NAMES[_dtype.of_native(dtype_of(input))]}Tensor"

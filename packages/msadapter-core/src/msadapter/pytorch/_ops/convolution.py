@@ -8,6 +8,7 @@ from msadapter.pytorch import _dtype
 from msadapter.pytorch._engine.kernel import kernel, on_cpu
 from msadapter.pytorch._engine.native import dtype_of, shape_of
 from msadapter.pytorch._kernels import conv as arrays
+from msadapter.pytorch._ops.casting import CPP_NAMES
 from msadapter.pytorch._ops.halves import in_float32
 from msadapter.pytorch._ops.joining import cat
 from msadapter.pytorch._ops.registry import op
@@ -152,12 +153,12 @@ def _check_positive(**arguments):
 
 def _check_dtypes(input, weight, bias):
     own = dtype_of(input)
+    if bias is not None and dtype_of(bias) is not own:
+        names = [CPP_NAMES[_dtype.name_of(t.dtype)] for t in (input, bias)]
+        raise RuntimeError(f"Input type ({names[0]}) and bias type ({names[1]}) should be the same")
     if dtype_of(weight) is not own:
         names = [f"torch.{_dtype.SCALAR_NAMES[t.dtype]}Tensor" for t in (input, weight)]
         raise RuntimeError(f"Input type ({names[0]}) and weight type ({names[1]}) should be the same")
-    if bias is not None and dtype_of(bias) is not own:
-        names = [_dtype.name_of(t.dtype) for t in (input, bias)]
-        raise RuntimeError(f"Input type ({names[0]}) and bias type ({names[1]}) should be the same")
 
 
 def _check_kernel(input, kernel_name, integers):

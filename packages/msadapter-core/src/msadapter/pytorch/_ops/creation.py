@@ -132,6 +132,8 @@ def _sizes(data):
         if not len(data):
             break
         data = data[0]
+        if isinstance(data, (str, bytes)):  # a sequence of sequences of sequences ...
+            raise ValueError(f"too many dimensions '{type(data).__name__}'")
     return sizes
 
 

@@ -12,6 +12,8 @@ from msadapter.pytorch._ops.shapes import broadcast_of
 _BINDING = re.compile(
     r"missing \d+ required|takes .* positional argument|unexpected keyword argument|multiple values for"
 )
+# The same of a function that a caller does not know, and of `inspect.Signature.bind`, which names none.
+_INNER = re.compile(r"(\S*\.)?(_\w+|<lambda>)\(\) |got an |missing a |too many ")
 _NOT_AN_INT = "cannot be interpreted as an integer"
 _NO_KERNEL = re.compile(
     r"unregistered|Unsupported op|select.*kernel|not support|Kernel select failed|dtype|data type",
@@ -20,6 +22,11 @@ _NO_KERNEL = re.compile(
 _SHAPES = re.compile(r"broadcast|shape|dimension", re.IGNORECASE)
 
 
+# What Python says where a value of a wrong type got into a computation: no words for a caller.
+_LEAKED = re.compile(
+    r"not supported between instances|bad operand type|unsupported operand type|object has no attribute '|"
+    r"could not convert string|invalid literal for|object is not iterable|object is not subscriptable|has no len\(\)"
+)
 _TENSOR_FIELDS = ("'_dtype'", "'_shape'", "'_requires_grad'", "'_size'")
 
 
@@ -55,7 +62,9 @@ def explain(record, error, args, kwargs):
     """The exception to raise in place of `error`: itself where it is already PyTorch's."""
     message = str(error)
     if isinstance(error, TypeError) and (
-        _BINDING.search(message) and _from_body(error, record) or message.endswith(_NOT_AN_INT)
+        _BINDING.search(message)
+        and (_INNER.match(message) or _from_body(error, record))
+        or message.endswith(_NOT_AN_INT)
     ):
         detail = message.split("() ", 1)[-1]
         return TypeError(
@@ -66,11 +75,19 @@ def explain(record, error, args, kwargs):
         and message.endswith(_TENSOR_FIELDS)
         and not all(map(_is_operand, args))
     ):
-        position = next(i for i, a in enumerate(args) if not _is_operand(a))
+        strange = [i for i, a in enumerate(args) if not _is_operand(a)]
+        position = next((i for i in strange if not is_number_or_array(args[i])), strange[0])
         name = record.parameters[min(position, len(record.parameters) - 1)]
         kind = type(args[position]).__name__
         return TypeError(
             f"{record.name}(): argument '{name}' (position {position + 1}) must be Tensor, not {kind}"
+        )
+    if isinstance(error, TypeError) and message.startswith("argument 'size' must be"):
+        return TypeError(f"{record.name}(): {message}")
+    if _is_leaked(error, message, args, kwargs):
+        return TypeError(
+            f"{record.name}() received an invalid combination of arguments - got {received(args, kwargs)}"
+            + ("" if isinstance(error, AttributeError) else f": {message}")
         )
     tensors = [a for a in args if isinstance(a, MsTensor)]
     if (
@@ -97,6 +114,20 @@ def explain(record, error, args, kwargs):
             f"\"{record.name}\" not implemented for '{dtype}'. Received: {received(args, kwargs)}. MindSpore says: {first}"
         )
     return RuntimeError(f"torch.{record.qualified}: {first} Received: {received(args, kwargs)}")
+
+
+def _is_leaked(error, message, args, kwargs):
+    """Whether Python itself complained about a value it met inside; a caller's own function may say what it likes."""
+    return (
+        isinstance(error, (TypeError, AttributeError, ValueError))
+        and _LEAKED.search(message)
+        and not any(map(callable, (*args, *kwargs.values())))
+        and not all(map(_is_plain, (*args, *kwargs.values())))
+    )
+
+
+def _is_plain(value):
+    return value is None or isinstance(value, (MsTensor, int, float, complex))
 
 
 def _from_body(error, record):

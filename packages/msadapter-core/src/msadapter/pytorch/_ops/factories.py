@@ -126,6 +126,18 @@ def to_dtype(value, name):
     raise TypeError(f"{name}(): argument 'dtype' must be torch.dtype, not {type(value).__name__}")
 
 
+def _size_fault(size):
+    """What is wrong with a size that holds something else than ints."""
+    values = size[0] if len(size) == 1 and isinstance(size[0], (list, tuple)) else size
+    bad = next((i for i, value in enumerate(values) if not hasattr(value, "__index__")), 0)
+    kind = type(values[bad]).__name__
+    if bad:
+        return f'failed to unpack the object at pos {bad + 1} with error "type must be tuple of ints,but got {kind}"'
+    if values is size:
+        return f"(position 1) must be tuple of ints, not {kind}"
+    return f"(position 1) must be tuple of ints, but found element of type {kind} at pos 0"
+
+
 def size_of(name, size):
     """A checked size from the varargs of a factory."""
     if not size:
@@ -133,8 +145,7 @@ def size_of(name, size):
     try:
         sizes = to_size(size)
     except TypeError:
-        kind = type(size[0]).__name__
-        raise TypeError(f"{name}(): argument 'size' (position 1) must be tuple of ints, not {kind}") from None
+        raise TypeError(f"{name}(): argument 'size' {_size_fault(size)}") from None
     negative = next((s for s in sizes if s < 0), None)
     if negative is not None:
         if name in ("zeros", "ones", "full"):

@@ -10,7 +10,7 @@ from msadapter.pytorch import _dtype
 from msadapter.pytorch._engine import native
 from msadapter.pytorch._engine.kernel import kernel
 from msadapter.pytorch._engine.native import TensorPy, dtype_of, numel_of, shape_of
-from msadapter.pytorch._ops.casting import cast
+from msadapter.pytorch._ops.casting import CPP_NAMES, cast
 from msadapter.pytorch._ops.registry import op
 from msadapter.pytorch._ops.rules import ON_CPU
 from msadapter.pytorch._ops.shapes import broadcast
@@ -44,6 +44,24 @@ def _adjoint(tensor):
     return turned.conj() if tensor.is_complex() else turned
 
 
+def _raise_mismatch(name, input, other, *bias):
+    """PyTorch's words for operands of two dtypes, which its kernels each put their own way."""
+    dtypes = [_dtype.of_native(dtype_of(t)) for t in (input, other)]
+    first, second = map(_dtype.SCALAR_NAMES.get, dtypes)
+    if name == "linear" and any(b is not None for b in bias):
+        raise RuntimeError(f"mat1 and mat2 must have the same dtype, but got {first} and {second}")
+    if name == "bmm":
+        raise RuntimeError(f"expected scalar type {first} but found {second}")
+    if name == "dot":
+        raise RuntimeError(f"dot : expected both vectors to have same dtype, but found {first} and {second}")
+    if name == "mv":
+        raise RuntimeError(
+            f"addmv input tensors must have the same dtype, but got {second}, {first}, and {second}"
+        )
+    first, second = (CPP_NAMES[_dtype.name_of(d)] for d in dtypes)
+    raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {first} != {second}")
+
+
 def _of_one_dtype(body):
     """PyTorch promotes nothing in products: operands have one dtype. On the CPU halves compute in float32."""
 
@@ -51,10 +69,13 @@ def _of_one_dtype(body):
     def run(input, other, *args, **kwargs):
         dtype = dtype_of(input)
         if dtype_of(other) is not dtype:
-            names = [_dtype.SCALAR_NAMES[_dtype.of_native(dtype_of(t))].lower() for t in (input, other)]
-            raise RuntimeError(
-                f"expected m1 and m2 to have the same dtype, but got: {names[0]} != {names[1]}"
-            )
+            _raise_mismatch(body.__name__, input, other, *args, *kwargs.values())
+        for added in (*args, *kwargs.values()):
+            if isinstance(added, TensorPy) and dtype_of(added) is not dtype:
+                names = [_dtype.SCALAR_NAMES[_dtype.of_native(dtype_of(t))] for t in (added, other)]
+                raise RuntimeError(
+                    f"self and mat2 must have the same dtype, but got {names[0]} and {names[1]}"
+                )
         if dtype in _HALVES and ON_CPU:
             wide = [cast(t, _dtype.float32) if isinstance(t, TensorPy) else t for t in (input, other, *args)]
             return cast(body(*wide, **kwargs), _dtype.of_native(dtype))
