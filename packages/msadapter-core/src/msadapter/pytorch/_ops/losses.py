@@ -4,7 +4,6 @@ import functools
 import math
 import warnings
 
-import mindspore as ms
 import numpy as np
 
 from msadapter.pytorch import _dtype
@@ -200,7 +199,7 @@ def _slope_by_logits(m, grad, input, target, factor):
     )
 )
 def _cross_entropy_of_logits(input, target, factor):
-    rest = ms.mint.nn.functional.softplus(-input)
+    rest = (-input.abs()).exp().log1p() + (-input).clamp(min=0)
     return (1 - target) * input + (rest if factor is None else factor * rest)
 
 

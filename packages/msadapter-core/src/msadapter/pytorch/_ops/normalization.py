@@ -28,14 +28,19 @@ _FUNCTIONAL = {"namespace": "torch.nn.functional", "method": False, "out": False
 # Statistics, weight and bias have the rank of the input, and 1 where they broadcast.
 
 
+def _mean(values, axes):
+    """The mean of an array or a tensor over `axes`, kept as 1."""
+    return values.sum(axes, keepdims=True) / math.prod(values.shape[a] for a in axes)
+
+
 @kernel(reason=_REASON)
 def _statistics(input, axes):
     """(mean, biased variance) over `axes`, kept as 1."""
     input = wide(input)
-    mean = input.mean(axes, keepdims=True)
+    mean = _mean(input, axes)
     centred = input - mean
     np.square(centred, out=centred)
-    return mean, centred.mean(axes, keepdims=True)
+    return mean, _mean(centred, axes)
 
 
 _statistics.differentiable = False
@@ -60,8 +65,8 @@ def _gradients(grad, input, weight, mean, var, axes, eps, training):
     normal = (input - mean) * scale
     for_normal = grad if weight is None else grad * weight
     if training:
-        along = (for_normal * normal).mean(axes, keepdims=True)
-        for_normal = for_normal - for_normal.mean(axes, keepdims=True) - normal * along
+        along = _mean(for_normal * normal, axes)
+        for_normal = for_normal - _mean(for_normal, axes) - normal * along
     return for_normal * scale, grad * normal, grad
 
 
@@ -87,8 +92,8 @@ def _(ctx, grad):
     if native.is_grad_enabled():
         input, grad = (cast(t, var.dtype) for t in (input, grad))
         if training:
-            mean = input.mean(axes, True)
-            var = ((input - mean) ** 2).mean(axes, True)
+            mean = _mean(input, axes)
+            var = _mean((input - mean) ** 2, axes)
         found = _gradients(grad, input, weight, mean, var, axes, eps, training)
     else:
         small = next((shape for i, shape in zip(ctx.positions, ctx.shapes, strict=True) if i in (1, 2)), None)
@@ -97,19 +102,24 @@ def _(ctx, grad):
     return tuple(found[i] if i < 3 else None for i in ctx.positions)
 
 
+def _in_float32(tensor):
+    return cast(tensor, _dtype.float32) if tensor.dtype in (_dtype.float16, _dtype.bfloat16) else tensor
+
+
 @on_cpu(_statistics)
 def _mean_and_variance(input, axes):
-    mean = input.mean(axes, keep_dims=True)
-    return mean, ((input - mean) ** 2).mean(axes, keep_dims=True)
+    input = _in_float32(input)
+    mean = _mean(input, axes)
+    return mean, _mean((input - mean) ** 2, axes)
 
 
 @on_cpu(_normalize)
 def _standardized(input, weight, bias, mean, var, axes, eps, training):
     if training:
         mean, var = _mean_and_variance(input, axes)
-    result = (input - mean) * (var + eps) ** -0.5
+    result = (_in_float32(input) - mean) * (var + eps) ** -0.5
     result = result if weight is None else result * weight
-    return result if bias is None else result + bias
+    return cast(result if bias is None else result + bias, input.dtype)
 
 
 def _over(input, weight, bias, axes, eps):
@@ -410,7 +420,7 @@ def rms_norm(input, normalized_shape, weight=None, eps=None):
     dtype = input.dtype
     if not (dtype.is_floating_point or dtype.is_complex):
         raise NotImplementedError(f"\"rms_norm\" not implemented for '{_dtype.SCALAR_NAMES[dtype]}'")
-    computed = cast(input, _dtype.float32) if dtype in (_dtype.float16, _dtype.bfloat16) else input
+    computed = _in_float32(input)
     if eps is None:
         eps = _dtype.finfo(computed.dtype.to_real()).eps
     axes = tuple(range(len(shape_of(input)) - len(shape), len(shape_of(input))))
