@@ -159,6 +159,14 @@ def test_stft_values():
     assert pairs[1].tolist() == [[-4, -1], [-8, -3], [-12, -5]]
 
 
+def test_aligned_windows_start_with_the_signal():
+    aligned = torch.stft(
+        torch.arange(8.0), 6, 3, 4, torch.ones(4), False, return_complex=True, align_to_window=True
+    )
+    expected = [[6, 18], [-4 + 1.732051j, -8.5 - 0.866025j], [-1.732051j, -1.5 - 4.330127j], [2, 2]]
+    assert np.allclose(aligned.numpy(), expected, atol=1e-5)
+
+
 @pytest.mark.parametrize("options", [{}, {"win_length": 4}, {"normalized": True, "hop_length": 3}])
 def test_istft_inverts_stft_and_both_have_derivatives(options):
     rng = np.random.default_rng(0)

@@ -24,12 +24,10 @@ def _window_text(window):
     return f"torch.{_dtype.SCALAR_NAMES[window.dtype]}Tensor{{{list(shape_of(window))}}}"
 
 
-def _centred(window, n_fft):
-    """The window in the middle of a frame of `n_fft`."""
-    if window is None:
-        return None
-    left = (n_fft - shape_of(window)[0]) // 2
-    return pad(window, (left, n_fft - shape_of(window)[0] - left))
+def _filled_up(tensor, win_length, n_fft):
+    """The tensor with zeros on both sides, so that a window of `win_length` lies in the middle of a frame of `n_fft`."""
+    left = (n_fft - win_length) // 2
+    return pad(tensor, (left, n_fft - win_length - left))
 
 
 def _warn_of_no_window(window, win_length, advice):
@@ -68,7 +66,7 @@ def stft(
         normalized: divide by the root of `n_fft`.
         onesided: leave out what symmetry determines; default: where signal and window are real.
         return_complex: False returns pairs of real numbers in a last dimension; a must for real signals.
-        align_to_window: with `center=False`, frames are of `win_length`.
+        align_to_window: with `center=False`, the first window starts with the signal, not the first frame.
     Raises RuntimeError for what does not fit.
     """
     hop_length = n_fft // 4 if hop_length is None else hop_length
@@ -80,11 +78,7 @@ def stft(
         window, win_length, "It leaks between frequencies: pass torch.hann_window or its kind."
     )
     if center:
-        batch = (
-            input.reshape((1,) * (3 - len(shape_of(input))) + shape_of(input))
-            if len(shape_of(input)) < 3
-            else input
-        )
+        batch = input.reshape((1,) * (3 - len(shape_of(input))) + shape_of(input))
         half = n_fft // 2
         input = pad(batch, (half, half), pad_mode).reshape(shape_of(input)[:-1] + (-1,))
     _check_stft(
@@ -98,11 +92,12 @@ def stft(
     onesided = not any_complex if onesided is None else onesided
     if onesided and any_complex:
         raise RuntimeError("Cannot have onesided output if window or input is complex")
-    length = win_length if align_to_window else n_fft
-    frames = input.unfold(-1, length, hop_length)
+    if align_to_window:
+        input = _filled_up(input, win_length, n_fft)
+    frames = input.unfold(-1, n_fft, hop_length)
     window = _rectangular(input, win_length) if window is None and win_length < n_fft else window
     if window is not None:
-        frames = frames * (window if align_to_window else _centred(window, n_fft))
+        frames = frames * _filled_up(window, win_length, n_fft)
     transform = rfft if onesided else fft
     result = transform(frames, n_fft, -1, "ortho" if normalized else None).transpose(-2, -1)
     return result if return_complex or return_complex is None else view_as_real(result)
@@ -186,7 +181,8 @@ def istft(
     spectra = input.transpose(-2, -1)
     # A real signal is read from the half that determines it; `irfft` drops the rest.
     frames = ifft(spectra, n_fft, -1, norm) if return_complex else irfft(spectra, n_fft, -1, norm)
-    window = _centred(_rectangular(input, win_length) if window is None else window, n_fft)
+    window = _rectangular(input, win_length) if window is None else window
+    window = _filled_up(window, win_length, n_fft)
     signal = _overlapped(frames * window, hop_length)
     envelope = _overlapped((window * window).expand(shape_of(frames)[-2:]), hop_length)
     start = n_fft // 2 if center else 0

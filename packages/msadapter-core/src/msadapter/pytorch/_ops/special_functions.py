@@ -226,7 +226,7 @@ def _polygamma_method(input, n):
     return _derivative_of_digamma(input, _checked_order(n))
 
 
-@op(inplace=True, node="AddBackward0")
+@op(inplace=True)
 def mvlgamma(input, p):
     """The logarithm of the gamma function of matrices of `p` dimensions. Raises RuntimeError for `p` below 1."""
     p = to_int(p)
@@ -340,7 +340,7 @@ def _polynomial(first, step):
         x, n = np.broadcast_arrays(np.asarray(input, np.float64), np.trunc(np.asarray(other, np.float64)))
         before, current = np.ones(x.shape), first(x)
         result = np.where(n == 0, before, np.where(n == 1, current, 0.0))
-        for k in range(1, int(np.max(n, initial=0))):
+        for k in range(1, int(np.max(n[np.isfinite(n)], initial=0))):
             before, current = current, step(k, x, current, before)
             result = np.where(n == k + 1, current, result)
         return result.astype(dtype)
