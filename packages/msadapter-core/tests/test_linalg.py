@@ -384,6 +384,7 @@ def test_determinants_of_singular_matrices():
     x = SINGULAR.clone().requires_grad_()
     linalg.det(x).backward()
     assert flat(x.grad) == pytest.approx([4, -2, -2, 1], abs=1e-5)  # the cofactors
+    assert gradgradcheck(linalg.det, (SINGULAR.double().requires_grad_(),))
     sign, logarithm = torch.slogdet(torch.zeros(2, 2))
     assert sign.item() == 0 and logarithm.item() == -math.inf
     assert torch.logdet(-torch.eye(3)).isnan()

@@ -6,19 +6,17 @@ import numpy as np
 from scipy import linalg as scipy_linalg
 
 from msadapter.pytorch import _dtype
-from msadapter.pytorch._engine import native
 from msadapter.pytorch._engine.kernel import kernel
 from msadapter.pytorch._engine.native import TensorPy, shape_of
 from msadapter.pytorch._ops.casting import constant
-from msadapter.pytorch._ops.decompositions import eigvalsh, singular_values, svdvals
+from msadapter.pytorch._ops.decompositions import eigvalsh, linalg_svd, singular_values, svdvals
 from msadapter.pytorch._ops.factories import eye
-from msadapter.pytorch._ops.joining import cat
+from msadapter.pytorch._ops.joining import cat, stack
 from msadapter.pytorch._ops.matrices import (
     check_dtype,
     check_same_dtype,
     check_square,
     matrix_by_matrix,
-    raise_on,
     with_one_batch,
 )
 from msadapter.pytorch._ops.norms import matrix_norm
@@ -44,22 +42,20 @@ def _det(A):
 @_det.gradient
 def _(ctx, grad):
     A, det = ctx.saved
-    recorded = native.is_grad_enabled() and (native.requires_grad(A) or native.requires_grad(grad))
-    if recorded or (det.detach() != 0).all():
-        inverse, info = inverse_of(A)
-        raise_on(info, "linalg.det", "The second derivative at a singular matrix is not implemented.")
-        return (grad * det.conj()).unsqueeze(-1).unsqueeze(-1) * inverse.mH
-    return grad.unsqueeze(-1).unsqueeze(-1) * _cofactors(A)
+    if (det.detach() != 0).all():
+        cofactors = det.conj().unsqueeze(-1).unsqueeze(-1) * inverse_of(A)[0].mH
+    else:
+        cofactors = _cofactors(A)
+    return grad.unsqueeze(-1).unsqueeze(-1) * cofactors
 
 
-@kernel(reason="MindSpore has none")
 def _cofactors(A):
-    """The derivatives of the determinant, from the singular values: also of singular matrices."""
-    U, S, Vh = singular_values(A)
-    n = A.shape[-1]
-    others = np.stack([np.prod(np.delete(S, i, -1), -1) for i in range(n)], -1)
-    phase = (np.linalg.det(U) * np.linalg.det(Vh)).conj()
-    return (phase[..., None, None] * (U * others[..., None, :]) @ Vh).astype(A.dtype)
+    """The derivatives of the determinant from the singular values: also of singular matrices."""
+    U, S, Vh = linalg_svd.record.body(A)
+    n = shape_of(S)[-1]
+    others = stack([cat((S[..., :i], S[..., i + 1 :]), -1).prod(-1) for i in range(n)], -1)
+    phase = (_det(U) * _det(Vh)).conj().unsqueeze(-1).unsqueeze(-1)
+    return phase * ((U * others.unsqueeze(-2)) @ Vh)
 
 
 @op(name="det", namespace="torch.linalg", method=False, node="LinalgDetBackward0")
