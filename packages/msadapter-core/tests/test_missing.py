@@ -36,3 +36,21 @@ def test_a_hidden_method_is_absent_and_says_why():
         assert not hasattr(torch.ones(2), name)
         with pytest.raises(AttributeError, match=f"torch.Tensor.{name} is not in msadapter yet"):
             getattr(torch.ones(2), name)
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "detail"),
+    [
+        (torch, "quantization", "PyTorch 2.13.0 has torch.quantization; msadapter does not have it yet"),
+        (
+            torch.utils,
+            "bottleneck",
+            "PyTorch 2.13.0 has torch.utils.bottleneck; msadapter does not have it yet",
+        ),
+        (torch.utils, "dta", "PyTorch 2.13.0 has no such name either"),
+        (torch.autograd, "Functoin", r"no such name either; did you mean torch.autograd.Function\?"),
+    ],
+)
+def test_modules_and_their_names_too(module, name, detail):
+    with pytest.raises(AttributeError, match=detail):
+        getattr(module, name)

@@ -15,7 +15,8 @@ from msadapter.pytorch._tensor import Tensor
 
 @functools.cache
 def pytorch_names():
-    """{module: names of its public members} of the PyTorch release that msadapter follows, and its "version"."""
+    """{module: names of its public members} of the PyTorch release that msadapter follows, its "modules" by their
+    qualified names, and its "version"."""
     text = importlib.resources.files(__package__).joinpath("pytorch_names.json").read_text()
     table = json.loads(text)
     version = table.pop("version")
@@ -26,10 +27,11 @@ def attribute_error(module, name, known):
     """The AttributeError for `torch.name`: whether PyTorch has it, and what is close to it among `known`."""
     table = pytorch_names()
     path = module.replace("msadapter.pytorch", "torch")
-    if name in table.get(path, ()):
+    if name in table.get(path, ()) or f"{path}.{name}" in table["modules"]:
         detail = f"PyTorch {table['version']} has {path}.{name}; msadapter does not have it yet"
     else:
-        close = difflib.get_close_matches(name, [k for k in known if not k.startswith("_")], n=1)
+        offered = [k for k in known if not k.startswith("_") and k in table.get(path, known)]
+        close = difflib.get_close_matches(name, offered, n=1)
         detail = f"PyTorch {table['version']} has no such name either" if path in table else "no such name"
         detail += f"; did you mean {path}.{close[0]}?" if close else ""
     return AttributeError(f"module {module!r} has no attribute {name!r} ({detail})", name=name)

@@ -3,6 +3,7 @@
 from msadapter.pytorch._engine.backward import backward, grad
 from msadapter.pytorch._engine.function import Function
 from msadapter.pytorch._engine.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
+from msadapter.pytorch._missing import attribute_error as _attribute_error
 from msadapter.pytorch.autograd import forward_ad, function, functional, grad_mode, graph
 from msadapter.pytorch.autograd.anomaly_mode import detect_anomaly, set_detect_anomaly
 from msadapter.pytorch.autograd.gradcheck import gradcheck, gradgradcheck
@@ -27,3 +28,7 @@ __all__ = [
     "set_detect_anomaly",
     "set_grad_enabled",
 ]
+
+
+def __getattr__(name):
+    raise _attribute_error(__name__, name, globals())

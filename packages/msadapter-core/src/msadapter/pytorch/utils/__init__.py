@@ -3,6 +3,8 @@
 import importlib
 from pkgutil import extend_path
 
+from msadapter.pytorch._missing import attribute_error as _attribute_error
+
 __path__ = extend_path(__path__, __name__)
 
 _LAZY = ("data",)
@@ -11,7 +13,7 @@ _LAZY = ("data",)
 def __getattr__(name):
     if name in _LAZY:
         return importlib.import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise _attribute_error(__name__, name, globals())
 
 
 def __dir__():

@@ -1,5 +1,6 @@
 """torch.nn: modules, functions, initial values and utilities."""
 
+from msadapter.pytorch._missing import attribute_error as _attribute_error
 from msadapter.pytorch.nn import attention, common_types, functional, grad, init, parallel, utils  # noqa: F401
 from msadapter.pytorch.nn.modules import *  # noqa: F403
 from msadapter.pytorch.nn.modules.module import Module  # noqa: F401
@@ -29,3 +30,7 @@ def factory_kwargs(kwargs):
             raise TypeError(f"{name} specified twice, in **kwargs and in factory_kwargs")
         found[name] = kwargs[name]
     return found
+
+
+def __getattr__(name):
+    raise _attribute_error(__name__, name, globals())

@@ -6,6 +6,7 @@ import warnings
 
 from msadapter import pytorch as torch
 from msadapter.pytorch._engine.grad_mode import no_grad
+from msadapter.pytorch._missing import attribute_error as _attribute_error
 
 __all__ = [
     "calculate_gain",
@@ -263,3 +264,7 @@ kaiming_uniform = _deprecated(kaiming_uniform_)
 kaiming_normal = _deprecated(kaiming_normal_)
 orthogonal = _deprecated(orthogonal_)
 sparse = _deprecated(sparse_)
+
+
+def __getattr__(name):
+    raise _attribute_error(__name__, name, globals())

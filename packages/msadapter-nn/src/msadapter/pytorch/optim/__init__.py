@@ -1,5 +1,6 @@
 """torch.optim: optimizers and learning rate schedules."""
 
+from msadapter.pytorch._missing import attribute_error as _attribute_error
 from msadapter.pytorch.optim import lr_scheduler, swa_utils  # noqa: F401
 from msadapter.pytorch.optim._adafactor import Adafactor  # noqa: F401
 from msadapter.pytorch.optim._muon import Muon  # noqa: F401
@@ -16,3 +17,7 @@ from msadapter.pytorch.optim.radam import RAdam  # noqa: F401
 from msadapter.pytorch.optim.rmsprop import RMSprop  # noqa: F401
 from msadapter.pytorch.optim.rprop import Rprop  # noqa: F401
 from msadapter.pytorch.optim.sgd import SGD  # noqa: F401
+
+
+def __getattr__(name):
+    raise _attribute_error(__name__, name, globals())

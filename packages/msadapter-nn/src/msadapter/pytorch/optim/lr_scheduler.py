@@ -5,6 +5,7 @@ import warnings
 from bisect import bisect_right
 from collections import Counter
 
+from msadapter.pytorch._missing import attribute_error as _attribute_error
 from msadapter.pytorch.optim._lr_base import (
     _EPOCH_IS_DEPRECATED,
     LRScheduler,
@@ -460,3 +461,7 @@ class ReduceLROnPlateau(LRScheduler):
         """Take over what `state_dict` returned."""
         self.__dict__.update(state_dict)
         self._init_is_better(mode=self.mode, threshold=self.threshold, threshold_mode=self.threshold_mode)
+
+
+def __getattr__(name):
+    raise _attribute_error(__name__, name, globals())

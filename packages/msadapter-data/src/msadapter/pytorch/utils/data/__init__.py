@@ -1,5 +1,6 @@
 """torch.utils.data: datasets, samplers and the DataLoader."""
 
+from msadapter.pytorch._missing import attribute_error as _attribute_error
 from msadapter.pytorch.utils.data._utils.collate import default_collate, default_convert
 from msadapter.pytorch.utils.data._utils.worker import get_worker_info
 from msadapter.pytorch.utils.data.dataloader import DataLoader, _DatasetKind
@@ -45,3 +46,7 @@ __all__ = [
     "get_worker_info",
     "random_split",
 ]
+
+
+def __getattr__(name):
+    raise _attribute_error(__name__, name, globals())

@@ -1,5 +1,6 @@
 """torch.nn.utils."""
 
+from msadapter.pytorch._missing import attribute_error as _attribute_error
 from msadapter.pytorch.nn.utils import (  # noqa: F401
     fusion,
     init,
@@ -34,3 +35,7 @@ from msadapter.pytorch.nn.utils.memory_format import (  # noqa: F401
 )
 from msadapter.pytorch.nn.utils.spectral_norm import remove_spectral_norm, spectral_norm  # noqa: F401
 from msadapter.pytorch.nn.utils.weight_norm import remove_weight_norm, weight_norm  # noqa: F401
+
+
+def __getattr__(name):
+    raise _attribute_error(__name__, name, globals())
