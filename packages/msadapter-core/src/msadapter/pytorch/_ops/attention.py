@@ -83,7 +83,7 @@ def _causal(query, key):
     return query.new_tensor(np.tri(rows, columns, dtype=bool), dtype=_dtype.bool)
 
 
-@op(namespace="torch.nn.functional", method=False, out=False)
+@op(namespace="torch.nn.functional", method=False, out=False, kernel=_weights_array)
 def scaled_dot_product_attention(
     query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, *, scale=None, enable_gqa=False
 ):

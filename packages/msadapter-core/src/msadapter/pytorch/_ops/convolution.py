@@ -317,11 +317,11 @@ def _lengthened(input, steps):
 def _register(rank):
     dims = ", ".join("DHW"[3 - rank :])
 
-    @op(name=f"conv{rank}d", **_FACTS)
+    @op(name=f"conv{rank}d", kernel=_forward, **_FACTS)
     def conv(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
         return _convolve(rank, input, weight, bias, stride, padding, dilation, groups)
 
-    @op(name=f"conv_transpose{rank}d", **_FACTS)
+    @op(name=f"conv_transpose{rank}d", kernel=_input_grad, **_FACTS)
     def conv_transpose(input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1):
         return _convolve_transposed(
             rank, input, weight, bias, stride, padding, output_padding, groups, dilation

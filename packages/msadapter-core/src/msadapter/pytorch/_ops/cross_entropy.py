@@ -195,7 +195,7 @@ def _check_classes(input, target, weight, what):
         raise NotImplementedError(f"\"{what}\" not implemented for '{_dtype.SCALAR_NAMES[input.dtype]}'")
 
 
-@op(namespace="torch.nn.functional", method=False, out=False, node="NllLossBackward0")
+@op(namespace="torch.nn.functional", method=False, out=False, node="NllLossBackward0", kernel=_nll)
 def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"):
     """The negative log-likelihood of the classes `target` [N, ...] under log-probabilities `input` [N, C, ...].
 
@@ -207,7 +207,7 @@ def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, r
     return _nll_on_device(input, target, weight, reduction, ignore_index)
 
 
-@op(namespace="torch.nn.functional", method=False, out=False, node="NllLossBackward0")
+@op(namespace="torch.nn.functional", method=False, out=False, node="NllLossBackward0", kernel=_cross_entropy)
 def cross_entropy(
     input,
     target,

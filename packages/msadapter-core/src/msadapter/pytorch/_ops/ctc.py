@@ -180,7 +180,7 @@ def _reduced(losses, lengths, reduction):
     return (losses / losses.new_tensor(np.maximum(lengths, 1))).mean()
 
 
-@op(namespace="torch.nn.functional", method=False, out=False)
+@op(namespace="torch.nn.functional", method=False, out=False, kernel=_losses)
 def ctc_loss(
     log_probs, targets, input_lengths, target_lengths, blank=0, reduction="mean", zero_infinity=False
 ):
@@ -198,7 +198,7 @@ def ctc_loss(
     return _ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity)
 
 
-@op(name="ctc_loss", method=False, out=False)
+@op(name="ctc_loss", method=False, out=False, kernel=_losses)
 def _ctc_loss_of_torch(
     log_probs, targets, input_lengths, target_lengths, blank=0, reduction=1, zero_infinity=False
 ):

@@ -103,7 +103,7 @@ def _renormalize(weight, index, max_norm, norm_type):
         weight[index.new_tensor(named)] = native.from_numpy(np.where(norms > max_norm, shrunk, rows))
 
 
-@op(namespace="torch.nn.functional", method=False, out=False)
+@op(namespace="torch.nn.functional", method=False, out=False, kernel=_rows)
 def embedding(
     input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False
 ):
@@ -125,7 +125,7 @@ def embedding(
     return _lookup(weight, input, padding_idx, scale_grad_by_freq)
 
 
-@op(name="embedding", method=False, out=False)
+@op(name="embedding", method=False, out=False, kernel=_rows)
 def _by_weight(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=False):
     """`torch.nn.functional.embedding` with the table first; `padding_idx` -1 stands for none."""
     return embedding.record.body(
@@ -191,7 +191,7 @@ def _check_bag_arguments(input, weight, weights, mode, scale_grad_by_freq, spars
         )
 
 
-@op(namespace="torch.nn.functional", method=False, out=False, node="EmbeddingBagBackward0")
+@op(namespace="torch.nn.functional", method=False, out=False, node="EmbeddingBagBackward0", kernel=_rows)
 def embedding_bag(
     input,
     weight,
@@ -260,7 +260,17 @@ def _maxima(rows, bags, count):
 # --- one_hot ---------------------------------------------------------------------------------------------------------
 
 
-@op(namespace="torch.nn.functional", method=False, out=False)
+@kernel(reason="MindSpore's is a zero row for a class out of range")
+def _one_hot_array(index, classes):
+    return (index[..., None] == np.arange(classes)).astype(np.int64)
+
+
+@on_cpu(_one_hot_array)
+def _one_hot(index, classes):
+    return ms.mint.nn.functional.one_hot(index, classes)
+
+
+@op(namespace="torch.nn.functional", method=False, out=False, kernel=_one_hot_array)
 def one_hot(tensor, num_classes=-1):
     """1 at the class that each element of the int64 `tensor` names, 0 elsewhere: its shape, then the classes.
 
@@ -284,13 +294,3 @@ def one_hot(tensor, num_classes=-1):
             f"Class values must be smaller than num_classes. Received: {index.max()} of {num_classes}"
         )
     return _one_hot(tensor, num_classes)
-
-
-@kernel(reason="MindSpore's is a zero row for a class out of range")
-def _one_hot_array(index, classes):
-    return (index[..., None] == np.arange(classes)).astype(np.int64)
-
-
-@on_cpu(_one_hot_array)
-def _one_hot(index, classes):
-    return ms.mint.nn.functional.one_hot(index, classes)

@@ -121,7 +121,7 @@ def _called(size, dilation, padding):
     return f"kernel_size={size}, dilation={dilation}, padding={padding}"
 
 
-@op(namespace="torch.nn.functional", method=False, out=False, node="Im2ColBackward0")
+@op(namespace="torch.nn.functional", method=False, out=False, node="Im2ColBackward0", kernel=_unfold)
 def unfold(input, kernel_size, dilation=1, padding=0, stride=1):
     """The sliding blocks of images [N, C, H, W] (or without N) as columns: [N, C * block, number of blocks].
 
@@ -144,7 +144,7 @@ def unfold(input, kernel_size, dilation=1, padding=0, stride=1):
     return _blocks(input, *arguments) if len(shape) == 4 else with_batch(_blocks, input, *arguments)
 
 
-@op(namespace="torch.nn.functional", method=False, out=False, node="Col2ImBackward0")
+@op(namespace="torch.nn.functional", method=False, out=False, node="Col2ImBackward0", kernel=_fold)
 def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1):
     """Images [N, C, *output_size] in which blocks [N, C * block, number of blocks] are added up: undoes `unfold`.
 

@@ -102,7 +102,7 @@ def _pooled(rank, input, kernel_size, output_size, output_ratio, samples):
 
 
 def _register(rank):
-    facts = {"namespace": "torch.nn.functional", "method": False, "out": False}
+    facts = {"namespace": "torch.nn.functional", "method": False, "out": False, "kernel": _places}
 
     def pool(
         input,

@@ -82,7 +82,7 @@ def _squared_difference(input, target):
     return (input - target) ** 2
 
 
-@_loss(node="MseLossBackward0")
+@_loss(node="MseLossBackward0", kernel=_squared_difference)
 def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
     """The squared differences, each times `weight`, and their mean or sum."""
     reduction = chosen_reduction(reduction, size_average, reduce)
@@ -154,7 +154,7 @@ def _cross_entropy_of_two(input, target):
     return (target - 1) * (-input).log1p().clamp(min=-100) - target * input.log().clamp(min=-100)
 
 
-@_loss(node="BinaryCrossEntropyBackward0")
+@_loss(node="BinaryCrossEntropyBackward0", kernel=_cross_entropy_of_two)
 def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
     """The cross-entropy of probabilities `input` with probabilities `target` of the same shape.
 
@@ -203,7 +203,7 @@ def _cross_entropy_of_logits(input, target, factor):
     return (1 - target) * input + (rest if factor is None else factor * rest)
 
 
-@_loss(node="BinaryCrossEntropyWithLogitsBackward0")
+@_loss(node="BinaryCrossEntropyWithLogitsBackward0", kernel=_cross_entropy_of_logits)
 def binary_cross_entropy_with_logits(
     input, target, weight=None, size_average=None, reduce=None, reduction="mean", pos_weight=None
 ):

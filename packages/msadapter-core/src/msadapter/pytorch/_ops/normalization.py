@@ -208,7 +208,7 @@ def _layer_norm(input, normalized_shape, weight, bias, eps):
     return _over(input, weight, bias, tuple(range(len(lead), rank)), eps)
 
 
-@op(**_FUNCTIONAL, node="NativeLayerNormBackward0")
+@op(**_FUNCTIONAL, node="NativeLayerNormBackward0", kernel=_normalize)
 def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
     """`input` normalized over its last dimensions, those of `normalized_shape`, then times `weight` plus `bias`.
 
@@ -217,13 +217,13 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
     return _layer_norm(input, normalized_shape, weight, bias, eps)[0]
 
 
-@op(name="layer_norm", method=False, out=False)
+@op(name="layer_norm", method=False, out=False, kernel=_normalize)
 def _layer_norm_of_torch(input, normalized_shape, weight=None, bias=None, eps=1e-5, cudnn_enable=True):
     """`torch.nn.functional.layer_norm`."""
     return _layer_norm(input, normalized_shape, weight, bias, eps)[0]
 
 
-@op(method=False, out=False)
+@op(method=False, out=False, kernel=_normalize)
 def native_layer_norm(input, normalized_shape, weight, bias, eps):
     """(layer_norm, the mean, one over the standard deviation)."""
     result, mean, var = _layer_norm(input, normalized_shape, weight, bias, eps)
@@ -255,7 +255,7 @@ def _group_norm(input, num_groups, weight, bias, eps):
     return result.reshape(shape), mean.reshape((rows, num_groups)), var.reshape((rows, num_groups))
 
 
-@op(**_FUNCTIONAL, node="NativeGroupNormBackward0")
+@op(**_FUNCTIONAL, node="NativeGroupNormBackward0", kernel=_normalize)
 def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):
     """`input` [N, C, ...] normalized over each of `num_groups` groups of channels, then times `weight` [C] plus `bias`.
 
@@ -267,13 +267,13 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):
     return _group_norm(input, num_groups, weight, bias, eps)[0]
 
 
-@op(name="group_norm", method=False, out=False)
+@op(name="group_norm", method=False, out=False, kernel=_normalize)
 def _group_norm_of_torch(input, num_groups, weight=None, bias=None, eps=1e-5, cudnn_enabled=True):
     """`torch.nn.functional.group_norm`."""
     return _group_norm(input, num_groups, weight, bias, eps)[0]
 
 
-@op(method=False, out=False)
+@op(method=False, out=False, kernel=_normalize)
 def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
     """(group_norm, the mean, one over the standard deviation)."""
     result, mean, var = _group_norm(input, group, weight, bias, eps)
@@ -321,7 +321,7 @@ def _batch_norm(input, running_mean, running_var, weight, bias, training, moment
     return result, mean, var
 
 
-@op(**_FUNCTIONAL, node="NativeBatchNormBackward0")
+@op(**_FUNCTIONAL, node="NativeBatchNormBackward0", kernel=_normalize)
 def batch_norm(
     input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-5
 ):
@@ -338,7 +338,7 @@ def batch_norm(
     return _batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)[0]
 
 
-@op(name="batch_norm", method=False, out=False)
+@op(name="batch_norm", method=False, out=False, kernel=_normalize)
 def _batch_norm_of_torch(
     input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled=True
 ):
@@ -346,7 +346,7 @@ def _batch_norm_of_torch(
     return _batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)[0]
 
 
-@op(method=False, out=False)
+@op(method=False, out=False, kernel=_normalize)
 def native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps):
     """(batch_norm, the mean, one over the standard deviation); the last two are empty outside training."""
     result, mean, var = _batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
@@ -356,7 +356,7 @@ def native_batch_norm(input, weight, bias, running_mean, running_var, training, 
     return result, cast(mean.reshape(-1), dtype), cast(((var + eps) ** -0.5).reshape(-1), dtype)
 
 
-@op(**_FUNCTIONAL)
+@op(**_FUNCTIONAL, kernel=_normalize)
 def instance_norm(
     input,
     running_mean=None,
@@ -396,7 +396,7 @@ def instance_norm(
     return result
 
 
-@op(name="instance_norm", method=False, out=False)
+@op(name="instance_norm", method=False, out=False, kernel=_normalize)
 def _instance_norm_of_torch(
     input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn_enabled=True
 ):

@@ -445,20 +445,20 @@ def _register(rank):
     def max_unpool(input, indices, kernel_size, stride=None, padding=0, output_size=None):
         return _unpool_of(rank, input, indices, kernel_size, stride, padding, output_size)
 
-    for name, body, more, doc in (
-        (f"max_pool{rank}d", max_pool, also, "The maximum of each window of [N, C, {}] (or without N), and with `return_indices` the flat place of each."),
-        (f"max_pool{rank}d_with_indices", max_pool_with_indices, also if rank == 1 else (), "The maximum of each window of [N, C, {}], and the flat place of each."),
-        (f"avg_pool{rank}d", avg_pool, also if rank == 1 else (), "The mean of each window of [N, C, {}] (or without N); padding counts as zeros where `count_include_pad`."),
-        (f"adaptive_avg_pool{rank}d", adaptive_avg_pool, also if rank == 1 else (), "The means of `output_size` windows that together cover [N, C, {}]; None keeps a size."),
-        (f"adaptive_max_pool{rank}d", adaptive_max_pool, (), "The maxima of `output_size` windows that together cover [N, C, {}]; None keeps a size."),
-        (f"adaptive_max_pool{rank}d_with_indices", adaptive_max_pool_with_indices, (), "The maxima of `output_size` windows that cover [N, C, {}], and the flat place of each."),
-        (f"lp_pool{rank}d", lp_pool, (), "The `norm_type`-norm of each window of [N, C, {}]."),
-        (f"max_unpool{rank}d", max_unpool, (), "Zeros of `output_size` with the maxima `input` at their flat places in [N, C, {}]: undoes max_pool."),
+    for name, body, stand_in, more, doc in (
+        (f"max_pool{rank}d", max_pool, _max_pool, also, "The maximum of each window of [N, C, {}] (or without N), and with `return_indices` the flat place of each."),
+        (f"max_pool{rank}d_with_indices", max_pool_with_indices, _max_pool, also if rank == 1 else (), "The maximum of each window of [N, C, {}], and the flat place of each."),
+        (f"avg_pool{rank}d", avg_pool, _avg_pool, also if rank == 1 else (), "The mean of each window of [N, C, {}] (or without N); padding counts as zeros where `count_include_pad`."),
+        (f"adaptive_avg_pool{rank}d", adaptive_avg_pool, _adaptive_avg_pool, also if rank == 1 else (), "The means of `output_size` windows that together cover [N, C, {}]; None keeps a size."),
+        (f"adaptive_max_pool{rank}d", adaptive_max_pool, _adaptive_max_pool, (), "The maxima of `output_size` windows that together cover [N, C, {}]; None keeps a size."),
+        (f"adaptive_max_pool{rank}d_with_indices", adaptive_max_pool_with_indices, _adaptive_max_pool, (), "The maxima of `output_size` windows that cover [N, C, {}], and the flat place of each."),
+        (f"lp_pool{rank}d", lp_pool, _avg_pool, (), "The `norm_type`-norm of each window of [N, C, {}]."),
+        (f"max_unpool{rank}d", max_unpool, _unpool, (), "Zeros of `output_size` with the maxima `input` at their flat places in [N, C, {}]: undoes max_pool."),
     ):  # fmt: skip
         body.__doc__ = (
             doc.format(dims) + "\n\n    Raises RuntimeError where shapes, dtypes or sizes do not fit."
         )
-        op(body, name=name, also=more, node=_node(name), **_FUNCTIONAL)
+        op(body, name=name, also=more, node=_node(name), kernel=stand_in, **_FUNCTIONAL)
 
 
 for _rank in (1, 2, 3):
@@ -466,7 +466,7 @@ for _rank in (1, 2, 3):
 avg_pool2d = RECORDS["torch.nn.functional", "avg_pool2d"].public
 
 
-@op(name="adaptive_max_pool1d", method=False, out=False)
+@op(name="adaptive_max_pool1d", method=False, out=False, kernel=_adaptive_max_pool)
 def _adaptive_max_pool1d(input, output_size):
     """`torch.nn.functional.adaptive_max_pool1d_with_indices`."""
     out = _out_sizes("adaptive_max_pool1d", 1, input, output_size)

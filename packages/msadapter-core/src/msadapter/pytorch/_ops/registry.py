@@ -65,6 +65,7 @@ class Record:
     out: bool = True
     view: bool = False
     node: str | None = None
+    kernel: object = None
     public: object = None
     inplace_public: object = None
 
@@ -82,7 +83,7 @@ class Record:
     @property
     def cpu_reason(self):
         """Why a NumPy kernel stands in on the CPU; empty where MindSpore's operators run there too."""
-        return getattr(self.body, "cpu_reason", "")
+        return getattr(self.body, "cpu_reason", "") or getattr(self.kernel, "reason", "")
 
     @property
     def grad_name(self):
@@ -112,6 +113,7 @@ def op(body=None, *, name=None, namespace="torch", maker=None, **facts):
         out: whether it takes `out=`.
         view: the result shares the input's memory; the body returns native views.
         node: PyTorch's name of the graph node, where it is not the operator's; for composites that are one node there.
+        kernel: the NumPy kernel that stands in on the CPU, where the body only prepares its arguments.
         maker: makes the public function of the record, where it is neither an operator on tensors nor a view.
 
     A second record of one name raises ValueError.

@@ -104,7 +104,7 @@ def _prepared(name, input, dim, dtype):
     return input, dim
 
 
-@op(also=("torch.special",))
+@op(also=("torch.special",), kernel=_softmax)
 def softmax(input, dim, dtype=None):
     """`exp(input)`, divided by its sum along `dim`; computed in `dtype` if given.
 
@@ -116,7 +116,7 @@ def softmax(input, dim, dtype=None):
     return _on_device(input, dim)
 
 
-@op(also=("torch.special",))
+@op(also=("torch.special",), kernel=_log_softmax)
 def log_softmax(input, dim, dtype=None):
     """The logarithm of `softmax`, exact also where that is tiny; computed in `dtype` if given.
 
@@ -136,7 +136,7 @@ def _implicit_dim(name, rank, stacklevel):
     return 0 if rank in (0, 1, 3) else 1
 
 
-@op(name="softmax", namespace="torch.nn.functional", method=False, out=False)
+@op(name="softmax", namespace="torch.nn.functional", method=False, out=False, kernel=_softmax)
 def _functional_softmax(input, dim=None, _stacklevel=3, dtype=None):
     """`torch.softmax`; without `dim` along the one PyTorch chose of old, with a warning."""
     if dim is None:
@@ -144,7 +144,7 @@ def _functional_softmax(input, dim=None, _stacklevel=3, dtype=None):
     return softmax.record.body(input, dim, dtype)
 
 
-@op(name="log_softmax", namespace="torch.nn.functional", method=False, out=False)
+@op(name="log_softmax", namespace="torch.nn.functional", method=False, out=False, kernel=_log_softmax)
 def _functional_log_softmax(input, dim=None, _stacklevel=3, dtype=None):
     """`torch.log_softmax`; without `dim` along the one PyTorch chose of old, with a warning."""
     if dim is None:
@@ -152,7 +152,7 @@ def _functional_log_softmax(input, dim=None, _stacklevel=3, dtype=None):
     return log_softmax.record.body(input, dim, dtype)
 
 
-@op(namespace="torch.nn.functional", method=False, out=False)
+@op(namespace="torch.nn.functional", method=False, out=False, kernel=_softmax)
 def softmin(input, dim=None, _stacklevel=3, dtype=None):
     """`softmax(-input)`."""
     if dim is None:
