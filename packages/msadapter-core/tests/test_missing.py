@@ -44,8 +44,8 @@ def test_a_hidden_method_is_absent_and_says_why():
         (torch, "quantization", "PyTorch 2.13.0 has torch.quantization; msadapter does not have it yet"),
         (
             torch.utils,
-            "bottleneck",
-            "PyTorch 2.13.0 has torch.utils.bottleneck; msadapter does not have it yet",
+            "mobile_optimizer",
+            "PyTorch 2.13.0 has torch.utils.mobile_optimizer; msadapter does not have it yet",
         ),
         (torch.utils, "dta", "PyTorch 2.13.0 has no such name either"),
         (torch.autograd, "Functoin", r"no such name either; did you mean torch.autograd.Function\?"),
