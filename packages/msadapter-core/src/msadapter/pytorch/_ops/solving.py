@@ -100,7 +100,7 @@ def _despite_zero_pivots(a, b):
     return getrs(packed, pivots, b)[0], info
 
 
-@kernel(reason="MindSpore's solvers answer singular matrices with junk", saves=("A", "out"))
+@kernel(reason="MindSpore's does not say which matrix of a batch is singular", saves=("A", "out"))
 def solution(A, B):
     """(X of AX = B, per matrix the number of A's zero pivot or 0)."""
     A, B = with_one_batch(A, B)
