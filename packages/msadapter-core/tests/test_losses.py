@@ -204,6 +204,26 @@ def test_dtypes_stay(dtype):
         assert torch.autograd.grad(loss, x)[0].dtype == dtype
 
 
+FORMS_OF_TORCH = [
+    ("binary_cross_entropy_with_logits", [wave(2, 3), part(2, 3)], {"pos_weight": part(3)}),
+    ("kl_div", [wave(2, 3), part(2, 3)], {"log_target": True}),
+    ("margin_ranking_loss", [wave(3), part(3), signs()], {"margin": 0.2}),
+    ("hinge_embedding_loss", [wave(3), signs()], {"margin": 0.2}),
+    ("cosine_embedding_loss", [wave(3, 2), part(3, 2), signs()], {"margin": 0.2}),
+    ("triplet_margin_loss", [wave(3, 2), part(3, 2), wave(3, 2) * 2], {"p": 1, "swap": True}),
+]
+
+
+@pytest.mark.parametrize(("name", "tensors", "arguments"), FORMS_OF_TORCH)
+def test_torch_shows_losses_with_the_reduction_as_a_number(name, tensors, arguments):
+    of_torch, functional_form = getattr(torch, name), getattr(functional, name)
+    for number, reduction in ((0, "none"), (2, "sum")):
+        expected = functional_form(*tensors, reduction=reduction, **arguments)
+        assert torch.equal(of_torch(*tensors, reduction=number, **arguments), expected)
+    with pytest.raises(ValueError, match="3 is not a valid value for reduction"):
+        of_torch(*tensors, reduction=3, **arguments)
+
+
 def test_printed_losses_name_pytorchs_nodes():
     x = wave(2, 3, grad=True)
     assert "NllLossBackward0" in repr(functional.cross_entropy(x, torch.tensor([0, 1])))

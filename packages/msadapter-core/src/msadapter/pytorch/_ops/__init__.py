@@ -58,6 +58,7 @@ from msadapter.pytorch._ops import (  # noqa: F401
     special_functions,
     spectral,
     statistics,
+    torch_losses,
     vectors,
     view,
     window_functions,

@@ -341,3 +341,28 @@ def _register(rank):
 
 for _rank in (1, 2, 3):
     _register(_rank)
+
+
+@op(also=("torch.nn.functional",), method=False, out=False, kernel=_forward)
+def conv_tbc(input, weight, bias, pad=0):
+    """`conv1d` with other orders of dimensions: input [T, N, C], weight [K, C, O], bias [O], result [T', N, O]."""
+    if len(shape_of(input)) != 3 or len(shape_of(weight)) != 3:
+        raise RuntimeError(
+            "Input must have 3 dims: time, batch, in_channel, and weight 3: kernel_width, in_channels, out_channels. "
+            f"Received: {list(shape_of(input))} and {list(shape_of(weight))}"
+        )
+    result = _convolve(1, input.permute(1, 2, 0), weight.permute(2, 1, 0), bias, 1, pad, 1, 1)
+    return result.permute(2, 0, 1)
+
+
+@op(method=False, out=False, kernel=_forward, node="ConvolutionBackward0")
+def convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups):
+    """The convolution, or the transposed one, of as many dimensions as `weight` has space for."""
+    rank = len(shape_of(weight)) - 2
+    if rank not in (1, 2, 3):
+        raise RuntimeError(f"convolution: weight must have 3 to 5 dimensions, but has {rank + 2}")
+    if transposed:
+        return _convolve_transposed(
+            rank, input, weight, bias, stride, padding, output_padding, groups, dilation
+        )
+    return _convolve(rank, input, weight, bias, stride, padding, dilation, groups)

@@ -133,6 +133,14 @@ def _by_weight(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse
     )
 
 
+@op(method=False, out=False)
+def embedding_renorm_(input, indices, max_norm, norm_type):
+    """Shrink the rows of the table `input` that `indices` names to a norm of at most `max_norm`, in place."""
+    _check_index(indices, "embedding_renorm_")
+    _renormalize(input, indices, max_norm, norm_type)
+    return input
+
+
 # --- bags ------------------------------------------------------------------------------------------------------------
 
 
