@@ -34,7 +34,7 @@ def options():
     parser.add_argument("--dataset", choices=("digits", "mnist", "cifar10"), default="digits")
     parser.add_argument("--data", default="./data", help="the folder of MNIST and CIFAR-10")
     parser.add_argument("--download", action="store_true", help="fetch MNIST or CIFAR-10 into that folder")
-    parser.add_argument("--epochs", type=int, default=12)
+    parser.add_argument("--epochs", type=int, default=16)
     parser.add_argument("--batch-size", type=int, default=32)
     parser.add_argument("--device", default="cpu")
     return parser.parse_args()
