@@ -156,6 +156,46 @@ def test_hooks_run_in_order_and_replace_the_gradient():
     assert x.grad.tolist() == [6.0, 6.0, 6.0]
 
 
+def test_hooks_after_accumulation():
+    x, z = leaf(1.0), leaf(1.0)
+    log = []
+    handle = x.register_post_accumulate_grad_hook(lambda t: log.append((t is x, t.grad.item())))
+    (x * 3 + x * 2 + z).backward()
+    (z * 2).backward()
+    torch.autograd.grad(x * 2, x)
+    (x * z).backward(inputs=[z])
+    assert log == [(True, 5.0)]
+    (x * z).backward(inputs=[x])
+    handle.remove()
+    (x * 3).backward()
+    assert log == [(True, 5.0), (True, 6.0)]
+    with pytest.raises(RuntimeError, match="cannot be registered on non-leaf tensors"):
+        (x * 2).register_post_accumulate_grad_hook(print)
+    with pytest.raises(RuntimeError, match="doesn't require gradient"):
+        torch.ones(1).register_post_accumulate_grad_hook(print)
+
+
+def test_a_hook_may_update_and_free():
+    x = leaf(1.0)
+
+    def step(t):
+        t.sub_(t.grad, alpha=0.5)
+        t.grad = None
+
+    x.register_post_accumulate_grad_hook(step)
+    (x * 3).backward()
+    assert x.item() == -0.5 and x.grad is None
+
+
+def test_retained_gradients_are_those_after_the_hooks():
+    x = leaf(1.0)
+    y = x * 2
+    y.retain_grad()
+    y.register_hook(lambda g: g * 10)
+    (y * 3).sum().backward()
+    assert y.grad.item() == 30 and x.grad.item() == 60
+
+
 def test_retain_grad_follows_an_inplace_write():
     x = leaf()
     y = x * 2

@@ -250,3 +250,11 @@ def test_factory_kwargs():
     assert nn.factory_kwargs({"dtype": 1, "factory_kwargs": {"device": 2}}) == {"dtype": 1, "device": 2}
     with pytest.raises(TypeError, match="dtype specified twice"):
         nn.factory_kwargs({"dtype": 1, "factory_kwargs": {"dtype": 2}})
+
+
+def test_cross_map_lrn_counts_the_first_channel_as_pytorch_does():
+    layer = nn.CrossMapLRN2d(3, alpha=3.0, beta=1.0, k=0.0)
+    found = layer(torch.arange(1.0, 6).view(1, 5, 1, 1)).flatten()
+    np.testing.assert_allclose(found.tolist(), [1 / 5, 2 / 14, 3 / 30, 4 / 51, 5 / 42], rtol=1e-6)
+    with pytest.raises(ValueError, match="Expected input to be 4D, got 3D"):
+        layer(torch.ones(1, 2, 3))

@@ -326,13 +326,20 @@ class Tensor(MsTensor):
                 _check_replaced(hook, gradient, replaced)
             return replaced
 
-        return native.register_hook(self, call)
+        handle = native.register_hook(self, call)
+        if "_retained_hook" in self.__dict__:
+            self.retain_grad()  # again, for its hook to come last: what is kept is what the hooks make of it
+        return handle
 
     def register_post_accumulate_grad_hook(self, hook):
-        raise NotImplementedError(
-            "torch.Tensor.register_post_accumulate_grad_hook is not implemented: MindSpore's engine has no such hook. "
-            "Call the function after backward(), over the parameters."
-        )
+        """Call `hook(self)` at the end of each backward pass that has added to the gradient of this leaf.
+
+        PyTorch calls it as soon as that gradient is complete. Returns a handle with `remove()`. Raises RuntimeError for
+        a tensor that accumulates no gradient.
+        """
+        from msadapter.pytorch._engine import accumulation_hooks
+
+        return accumulation_hooks.register(self, hook)
 
     def retain_grad(self):
         """Keep `.grad` of a result that is no leaf."""
@@ -564,6 +571,7 @@ _ENGINE_FIELDS = frozenset(
         "_own_grad",
         "_retained_grad",
         "_retained_hook",
+        "_post_accumulate_grad_hooks",
         "_detached",
         "_detached_from",
         "_operator",

@@ -3,7 +3,7 @@
 import numpy as np
 
 from msadapter.pytorch import _dtype
-from msadapter.pytorch._engine import native, storage
+from msadapter.pytorch._engine import accumulation_hooks, native, storage
 from msadapter.pytorch._engine.copying import copy_of
 from msadapter.pytorch._engine.native import LOCK, MsTensor
 from msadapter.pytorch._tensor import Tensor
@@ -34,10 +34,13 @@ def backward(
     vectors = _vectors(outputs, grad_tensors if grad_variables is None else grad_variables)
     if inputs is not None:
         targets = _targets("backward", inputs)
-        _accumulate(targets, _differentiate(outputs, vectors, targets, retain_graph, create_graph))
+        gradients = _differentiate(outputs, vectors, targets, retain_graph, create_graph)
+        _accumulate(targets, gradients)
+        accumulation_hooks.call(t for t, g in zip(targets, gradients, strict=True) if g is not None)
         return
     keep = create_graph if retain_graph is None else retain_graph
-    _run(outputs, vectors, keep, create_graph, (), True)
+    with accumulation_hooks.calling():
+        _run(outputs, vectors, keep, create_graph, (), True)
 
 
 def grad(

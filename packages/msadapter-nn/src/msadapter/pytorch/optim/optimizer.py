@@ -14,7 +14,7 @@ from msadapter.pytorch._engine.grad_mode import enable_grad, no_grad, set_grad_e
 from msadapter.pytorch._ops.creation import tensor as make_tensor
 from msadapter.pytorch._tensor import Tensor
 from msadapter.pytorch.nn._names import type_name
-from msadapter.pytorch.nn.modules._hooks import RemovableHandle
+from msadapter.pytorch.utils.hooks import RemovableHandle
 
 __all__ = ["Optimizer", "register_optimizer_step_post_hook", "register_optimizer_step_pre_hook"]
 

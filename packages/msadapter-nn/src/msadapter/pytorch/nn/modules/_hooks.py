@@ -2,51 +2,13 @@
 
 import functools
 import warnings
-import weakref
 from collections import OrderedDict
 
 from msadapter.pytorch._engine.function import Function
 from msadapter.pytorch._ops.registry import retag
 from msadapter.pytorch._tensor import Tensor
 from msadapter.pytorch.nn.modules._bprop import call_with_bprop
-
-
-class RemovableHandle:
-    """What a registration returns: `remove()` takes the hook out again; also a context that does so at its end."""
-
-    next_id = 0
-
-    def __init__(self, hooks_dict, *, extra_dict=None):
-        self.hooks_dict_ref = weakref.ref(hooks_dict)
-        self.id = RemovableHandle.next_id
-        RemovableHandle.next_id += 1
-        extra = extra_dict if isinstance(extra_dict, (list, tuple)) else [extra_dict]
-        self.extra_dict_ref = tuple(weakref.ref(d) for d in extra if d is not None)
-
-    def remove(self):
-        for reference in (self.hooks_dict_ref, *self.extra_dict_ref):
-            hooks = reference()
-            if hooks is not None:
-                hooks.pop(self.id, None)
-
-    def __getstate__(self):
-        if not self.extra_dict_ref:
-            return self.hooks_dict_ref(), self.id
-        return self.hooks_dict_ref(), self.id, tuple(reference() for reference in self.extra_dict_ref)
-
-    def __setstate__(self, state):
-        hooks, self.id = state[:2]
-        self.hooks_dict_ref = weakref.ref(OrderedDict() if hooks is None else hooks)
-        extra = state[2] if len(state) > 2 else ()
-        self.extra_dict_ref = tuple(weakref.ref(OrderedDict() if d is None else d) for d in extra)
-        RemovableHandle.next_id = max(RemovableHandle.next_id, self.id + 1)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exception):
-        self.remove()
-
+from msadapter.pytorch.utils.hooks import RemovableHandle
 
 _global_backward_pre_hooks = OrderedDict()
 _global_backward_hooks = OrderedDict()

@@ -9,7 +9,7 @@ from collections import OrderedDict, namedtuple
 from msadapter.pytorch._engine.grad_mode import no_grad
 from msadapter.pytorch._engine.native import MsTensor
 from msadapter.pytorch._parameter import Parameter, is_lazy
-from msadapter.pytorch.nn.modules._hooks import RemovableHandle
+from msadapter.pytorch.utils.hooks import RemovableHandle
 
 _EXTRA_STATE_KEY_SUFFIX = "_extra_state"
 

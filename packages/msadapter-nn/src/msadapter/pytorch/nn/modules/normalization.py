@@ -28,11 +28,32 @@ class LocalResponseNorm(Module):
         return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
 
 
-class CrossMapLRN2d(LocalResponseNorm):
-    """LocalResponseNorm of (N, C, H, W), under its old name."""
+class CrossMapLRN2d(Module):
+    """The older LocalResponseNorm, of (N, C, H, W), with PyTorch's values: it counts the first channel in every sum.
+
+    The gradient is that of these values. PyTorch's own is that of a window one channel to the side.
+    """
 
     def __init__(self, size, alpha=1e-4, beta=0.75, k=1):
-        super().__init__(size, alpha, beta, k)
+        super().__init__()
+        self.size = size
+        self.alpha = alpha
+        self.beta = beta
+        self.k = k
+
+    def forward(self, input):
+        if input.dim() != 4:
+            raise ValueError(f"CrossMapLRN2d: Expected input to be 4D, got {input.dim()}D instead.")
+        squares = input * input
+        reach = (self.size - 1) // 2
+        padded = F.pad(squares, (0, 0, 0, 0, reach, reach))
+        sums = padded.unfold(1, 2 * reach + 1, 1).sum(-1)
+        first = squares[:, :1].expand(-1, max(input.size(1) - reach - 1, 0), -1, -1)
+        sums = sums + F.pad(first, (0, 0, 0, 0, input.size(1) - first.size(1), 0))
+        return input * (sums * (self.alpha / self.size) + self.k) ** -self.beta
+
+    def extra_repr(self):
+        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
 
 
 def _shape_of(normalized_shape):
