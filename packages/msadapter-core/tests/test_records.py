@@ -110,3 +110,32 @@ def test_out_is_resized_cast_and_checked():
         torch.add(a.clone().requires_grad_(), a, out=torch.zeros(2))
     with pytest.raises(TypeError, match="argument 'out' must be Tensor, not int"):
         torch.add(a, a, out=3)
+
+
+def test_a_subclass_among_the_arguments_of_an_inplace_method_is_asked():
+    class Own(torch.Tensor):
+        pass
+
+    other = torch.ones(2).as_subclass(Own)
+    assert type(torch.zeros(2).add_(other)) is Own
+    assert type(torch.zeros(2).add_(other=other)) is Own
+
+
+@pytest.mark.parametrize("call", [torch.transpose, torch.unsqueeze, torch.Tensor.view])
+def test_a_view_without_arguments_is_a_type_error(call):
+    with pytest.raises(TypeError):
+        call()
+
+
+@pytest.mark.parametrize(
+    "split, node",
+    [
+        (lambda x: x.chunk(2), "SplitBackward0"),
+        (lambda x: x.split(2), "SplitBackward0"),
+        (lambda x: x.unbind(), "UnbindBackward0"),
+        (lambda x: x.tensor_split(2), "SliceBackward0"),
+    ],
+)
+def test_every_output_of_a_split_names_its_node(split, node):
+    parts = split(torch.ones(4, requires_grad=True) * 1)
+    assert {part.grad_fn.name() for part in parts} == {node}

@@ -193,3 +193,13 @@ def test_a_subclass_stays_itself_and_sees_the_calls():
     assert type(torch.add(m, 1)) is Logged and type(torch.add(torch.ones(3), m)) is Logged
     assert type(m + 1) is Logged and type(m[0]) is Logged
     assert "add" in calls
+
+
+def test_the_grad_state_survives_a_view_that_cannot_be_made_again():
+    base = leaf() * 1
+    view = base[1:]
+    view.__dict__["_recipe"] = (None, lambda root: 1 / 0, (), None)
+    with torch.no_grad():
+        with pytest.raises(ZeroDivisionError):
+            base.add_(1)
+        assert not torch.is_grad_enabled()

@@ -1,7 +1,7 @@
 """Every private name of MindSpore that we use, and nothing else.
 
-All other modules take these handles from here: a MindSpore release that moves one of them is answered in this file
-alone. Measured on MindSpore 2.10; `docs/architecture.md` says what each is for.
+All other modules of core take these handles from here, so that a MindSpore release that moves one of them is answered
+in this file. (`nn/modules/_cell.py` has the names of MindSpore's Cell.) Measured on MindSpore 2.10.
 """
 
 import os

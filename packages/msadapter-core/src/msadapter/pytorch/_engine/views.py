@@ -58,16 +58,18 @@ def regenerate(root):
     live = []
     enabled = native.is_grad_enabled()
     native.set_grad_enabled(True)
-    for reference in references:
-        view = reference()
-        if view is None:
-            continue
-        live.append(reference)
-        recipe = view.__dict__["_recipe"]
-        if recipe is not NOT_REPLAYABLE:
-            native.assign_value(view, replay(recipe, root))
-    references[:] = live
-    native.set_grad_enabled(enabled)
+    try:
+        for reference in references:
+            view = reference()
+            if view is None:
+                continue
+            live.append(reference)
+            recipe = view.__dict__["_recipe"]
+            if recipe is not NOT_REPLAYABLE:
+                native.assign_value(view, replay(recipe, root))
+        references[:] = live
+    finally:
+        native.set_grad_enabled(enabled)
 
 
 def take_root_back(root, function, args):

@@ -121,7 +121,7 @@ def split_with_sizes(input, split_sizes, dim=0):
     return _split_with_sizes(input, split_sizes, dim)
 
 
-@op(view=True)
+@op(view=True, node="SplitBackward0")
 def chunk(input, chunks, dim=0):
     """At most `chunks` parts of dimension `dim`, of one size but for the last."""
     shape, chunks = shape_of(input), to_int(chunks)
@@ -163,7 +163,7 @@ def _tensor_split(input, indices_or_sections, dim):
     return _slices(input, dim, list(itertools.pairwise(edges)))
 
 
-@op(view=True)
+@op(view=True, node="SliceBackward0")
 def tensor_split(input, indices_or_sections, dim=0):
     """Parts of dimension `dim`: that many (the first ones larger by one), or with the edges in a list."""
     return _tensor_split(input, indices_or_sections, dim)

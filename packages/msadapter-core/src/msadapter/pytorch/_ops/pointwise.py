@@ -150,9 +150,6 @@ def mul(input, other):
     return _mul(input, other)
 
 
-mul.record.body.cpu_reason = _mul_arrays.reason
-
-
 @op(inplace=True)
 @promoting(floating=True, wide_number=True)
 @on_cpu(

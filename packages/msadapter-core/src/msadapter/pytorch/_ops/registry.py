@@ -295,7 +295,7 @@ def _make_view(record):
     body, plain, name = record.body, PLAIN, record.grad_name
 
     def function(*args, **kwargs):
-        if kwargs or type(args[0]) not in plain:
+        if kwargs or not args or type(args[0]) not in plain:
             if not overrides.is_disabled() and overrides.overriding((*args, *kwargs.values())):
                 return overrides.handle_torch_function(
                     record.public, (*args, *kwargs.values()), *args, **kwargs
@@ -316,7 +316,11 @@ def _make_view(record):
                 result.__dict__["_operator"] = name
             return result
         if isinstance(result, (tuple, list)):
-            return tuple(views.track(source, part, body, args[1:], i) for i, part in enumerate(result))
+            parts = tuple(views.track(source, part, body, args[1:], i) for i, part in enumerate(result))
+            if parts and requires_grad(parts[0]):
+                for part in parts:
+                    part.__dict__["_operator"] = name
+            return parts
         return result
 
     return function
@@ -324,7 +328,7 @@ def _make_view(record):
 
 def _positional(record, args, kwargs):
     """All arguments by position, so that a view can be replayed from a plain tuple."""
-    if not kwargs:
+    if args and not kwargs:
         return args
     try:
         bound = inspect.signature(record.body).bind(*args, **kwargs)
@@ -338,11 +342,12 @@ def _make_inplace(record):
     body, linear = record.body, record.linear
 
     def method(self, *args, **kwargs):
-        if type(self) not in PLAIN and not overrides.is_disabled() and overrides.overriding((self, *args)):
-            return overrides.handle_torch_function(
-                record.inplace_public, (self, *args), self, *args, **kwargs
-            )
-        if kwargs or any(type(a) not in PLAIN for a in args):
+        if kwargs or type(self) not in PLAIN or any(type(a) not in PLAIN for a in args):
+            candidates = (self, *args, *kwargs.values())
+            if not overrides.is_disabled() and overrides.overriding(candidates):
+                return overrides.handle_torch_function(
+                    record.inplace_public, candidates, self, *args, **kwargs
+                )
             args, kwargs = plain_arguments(record, args, kwargs)
         with LOCK:
             set_recording(True)
