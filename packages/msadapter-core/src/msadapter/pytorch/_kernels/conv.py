@@ -27,7 +27,7 @@ from msadapter.pytorch._kernels.blas import matmul_into
 
 _CACHE = 3 << 19  # bytes of unrolled input worked on at a time: what a core's L2 holds beside the results
 _WORTH_A_THREAD = 1 << 20  # multiplications below which waking a thread costs more than it saves
-_TINY = 16  # a weight of one group this small is multiplied in by NumPy: a BLAS call would cost more
+_TINY = 16  # as many weights of one group and kernel column are multiplied in by NumPy: a BLAS call would cost more
 
 
 def conv(x, weight, bias, stride, padding, dilation, groups):
@@ -36,7 +36,7 @@ def conv(x, weight, bias, stride, padding, dilation, groups):
     y = np.empty((len(x), len(weight), *windows.shape), x.dtype)
     xs, ys = windows.split_x(x, groups), windows.split_y(y, groups)
     parts = windows.kernel_columns(weight, groups)
-    product = _tiny_into if _is_tiny(parts) else matmul_into
+    product = _tiny_into if _is_tiny(weight, groups) else matmul_into
 
     def forward(start, stop):
         for samples, block, band in windows.pieces(start, stop, xs):
@@ -58,11 +58,16 @@ def conv(x, weight, bias, stride, padding, dilation, groups):
 
 def conv_input_grad(y, weight, size, stride, padding, dilation, groups):
     """The gradient x [N, C, *size]; y [N, O, *S'] is that of conv's result."""
+    if _is_tiny(weight, groups) and set(stride) == {1}:
+        turned = _turned_padding(weight.shape[2:], padding, dilation)
+        if min(itertools.chain(*turned)) >= 0:
+            # A convolution with the turned kernel; reading is faster than adding where NumPy does the products.
+            return conv(y, _turned(weight, groups), None, stride, turned, dilation, groups)
     windows = _Windows(size, weight.shape[2:], stride, padding, dilation)
     x = np.zeros((len(y), weight.shape[1] * groups, *size), y.dtype)
     xs, ys = windows.split_x(x, groups), windows.split_y(y, groups)
     parts = windows.kernel_columns(weight, groups).swapaxes(2, 3)
-    product = _tiny_into if _is_tiny(parts) else matmul_into
+    product = _tiny_into if _is_tiny(weight, groups) else matmul_into
 
     def backward(start, stop):
         for samples, block, band in windows.pieces(start, stop, xs):
@@ -88,7 +93,7 @@ def conv_weight_grad(y, x, kernel, stride, padding, dilation, groups):
 
     def backward(start, stop):
         total = windows.kernel_columns(weight, groups)
-        product = _tiny_sums_into if _is_tiny(total) else matmul_into
+        product = _tiny_sums_into if _is_tiny(weight, groups) else matmul_into
         for samples, block, band in windows.pieces(start, stop, xs):
             if band.start == 0:
                 padded = windows.pad(xs[samples, block])
@@ -272,8 +277,20 @@ def _slices(start, stop, step):
     return [slice(*span) for span in zip(bounds, bounds[1:], strict=False)]
 
 
-def _is_tiny(parts):
-    return parts.shape[1] > 1 and math.prod(parts.shape[2:]) <= _TINY
+def _is_tiny(weight, groups):
+    return groups > 1 and math.prod(weight.shape[:-1]) <= _TINY * groups
+
+
+def _turned(weight, groups):
+    """The weight of conv's transpose: inputs and outputs of each group exchanged, every dimension backwards."""
+    exchanged = weight.reshape(groups, -1, *weight.shape[1:]).swapaxes(1, 2)
+    exchanged = exchanged.reshape(-1, len(weight) // groups, *weight.shape[2:])
+    return np.flip(exchanged, tuple(range(2, weight.ndim)))
+
+
+def _turned_padding(kernel, padding, dilation):
+    sides = zip(kernel, padding, dilation, strict=True)
+    return tuple((d * (k - 1) - low, d * (k - 1) - high) for k, (low, high), d in sides)
 
 
 def _tiny_into(out, a, b, accumulate):
