@@ -347,16 +347,17 @@ class Tensor(MsTensor):
             raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
         if self._is_leaf:
             return
+        from msadapter.pytorch._engine.copying import copy_of
+
         # A hook of ours: MindSpore's own retain_grad has no CPU kernel. It is laid anew after an in-place write.
         reference = weakref.ref(self)
 
         def keep(gradient):
             tensor = reference()
             if tensor is not None:
-                if type(gradient) is MsTensor:
-                    gradient.__class__ = Tensor
+                own = copy_of(gradient)  # the engine may hand the same memory on to a leaf
                 held = tensor.__dict__.get("_retained_grad")
-                tensor.__dict__["_retained_grad"] = gradient if held is None else held + gradient
+                tensor.__dict__["_retained_grad"] = own if held is None else held + own
 
         previous = self.__dict__.get("_retained_hook")
         if previous is not None:
