@@ -95,3 +95,17 @@ def test_to_takes_mindspore_dtypes_and_none():
 def test_products_of_two_dtypes(call, message):
     with pytest.raises(RuntimeError, match=message):
         call()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: torch.ones(10**15),
+        lambda: torch.randn(10**7, 10**8),
+        lambda: torch.arange(10**15),
+        lambda: torch.ones(10**6, 1) * torch.ones(1, 10**9),
+    ],
+)
+def test_more_than_memory_is_pytorchs_error(call):
+    with pytest.raises(RuntimeError, match="DefaultCPUAllocator: can't allocate memory: .*Received: "):
+        call()

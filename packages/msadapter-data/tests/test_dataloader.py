@@ -253,3 +253,13 @@ def test_a_loader_is_a_source_of_mindspores_generator_dataset():
         assert [row[0].shape for row in rows] == [(4, 4), (2, 4)]
         assert np.concatenate([row[0].asnumpy() for row in rows]).tolist() == images.tolist()
         assert np.concatenate([row[1].asnumpy() for row in rows]).tolist() == labels.tolist()
+
+
+def test_a_model_is_told_what_takes_a_loader():
+    loader = DataLoader([1, 2])
+    assert not hasattr(loader, "get_dataset_size")
+    model = ms.Model(ms.nn.Dense(1, 1), ms.nn.MSELoss(), None)
+    with pytest.raises(
+        AttributeError, match=r"Write mindspore.dataset.GeneratorDataset\(source=loader, column"
+    ):
+        model.train(1, loader)

@@ -61,6 +61,11 @@ def received(args, kwargs):
 def explain(record, error, args, kwargs):
     """The exception to raise in place of `error`: itself where it is already PyTorch's."""
     message = str(error)
+    if isinstance(error, MemoryError) or "Allocate memory failed" in message:
+        return RuntimeError(
+            f"torch.{record.qualified}: DefaultCPUAllocator: can't allocate memory: {message.splitlines()[0]}. "
+            f"Received: {received(args, kwargs)}"
+        )
     if isinstance(error, TypeError) and (
         _BINDING.search(message)
         and (_INNER.match(message) or _from_body(error, record))

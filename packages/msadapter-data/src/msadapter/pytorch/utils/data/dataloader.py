@@ -192,6 +192,14 @@ class DataLoader:
             return length
         return length // self.batch_size if self.drop_last else math.ceil(length / self.batch_size)
 
+    @property
+    def get_dataset_size(self):
+        """Absent. `mindspore.Model` asks its dataset for it first: the place to say what to hand it instead."""
+        raise AttributeError(
+            f"{type(self).__name__!r} object has no attribute 'get_dataset_size': mindspore.Model takes MindSpore's datasets. "
+            "Write mindspore.dataset.GeneratorDataset(source=loader, column_names=[...]) with a name for each column."
+        )
+
     def check_worker_number_rationality(self):
         """Warn where more workers are asked for than there are processors to run them."""
         available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
