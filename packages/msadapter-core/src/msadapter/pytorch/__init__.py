@@ -67,6 +67,17 @@ from msadapter.pytorch._queries import (  # noqa: E402, F401
     pi,
     typename,
 )
+from msadapter.pytorch._settings import (  # noqa: E402, F401
+    are_deterministic_algorithms_enabled,
+    get_float32_matmul_precision,
+    get_num_interop_threads,
+    get_num_threads,
+    is_deterministic_algorithms_warn_only_enabled,
+    set_float32_matmul_precision,
+    set_num_interop_threads,
+    set_num_threads,
+    use_deterministic_algorithms,
+)
 from msadapter.pytorch._size import Size  # noqa: E402, F401
 from msadapter.pytorch._tensor import Tensor  # noqa: E402, F401
 from msadapter.pytorch._tensor_str import set_printoptions  # noqa: E402, F401
@@ -90,11 +101,14 @@ from msadapter.pytorch.random import (  # noqa: E402, F401
     seed,
     set_rng_state,
 )
+from msadapter.pytorch.version import __version__  # noqa: E402, F401
 
 globals().update(_exports("torch"))
 _hide_foreign_methods()
 
-_LAZY = ("fft", "linalg", "masked", "nn", "optim", "signal", "special", "utils")
+_LAZY = (
+    "backends", "cuda", "fft", "linalg", "masked", "nn", "npu", "optim", "signal", "special", "utils", "version",
+)  # fmt: skip
 
 
 def __getattr__(name):
