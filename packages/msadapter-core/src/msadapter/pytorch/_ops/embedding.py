@@ -55,9 +55,9 @@ def _shares(index, count, padding_idx, by_frequency):
     """By how much the gradient of each picked row counts; None where all count as they are."""
     shares = None
     if by_frequency:
-        shares = 1 / np.maximum(np.bincount(index.ravel(), minlength=count), 1).astype(np.float32)[index]
+        shares = 1 / np.maximum(np.bincount(index.ravel(), minlength=count), 1)[index]
     if padding_idx != _NO_ROW:
-        kept = (index != padding_idx).astype(np.float32)
+        kept = (index != padding_idx).astype(np.float64)
         shares = kept if shares is None else shares * kept
     return shares
 
