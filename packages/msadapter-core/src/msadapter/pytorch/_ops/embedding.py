@@ -35,6 +35,7 @@ def _summed_rows(values, index, count, padding_idx, by_frequency):
     width = values.shape[index.ndim :]
     shares = _shares(index, count, padding_idx, by_frequency)
     if shares is not None:
+        shares = shares.astype(np.float64 if values.dtype == np.float64 else np.float32)
         values = (values * shares.reshape(*index.shape, *(1,) * len(width))).astype(values.dtype)
     return Slices(index, 0).added(values, (count, *width))
 
