@@ -54,3 +54,15 @@ def test_a_hidden_method_is_absent_and_says_why():
 def test_modules_and_their_names_too(module, name, detail):
     with pytest.raises(AttributeError, match=detail):
         getattr(module, name)
+
+
+@pytest.mark.parametrize(
+    "name, replacement",
+    [("symeig", "torch.linalg.eigh"), ("eig", "torch.linalg.eig"), ("solve", "torch.linalg.solve"),
+     ("lstsq", "torch.linalg.lstsq"), ("matrix_rank", "torch.linalg.matrix_rank")],
+)  # fmt: skip
+def test_a_removed_function_names_its_replacement(name, replacement):
+    with pytest.raises(
+        RuntimeError, match=f"deprecated since version 1.9 and is now removed. Write {replacement}"
+    ):
+        getattr(torch, name)(torch.ones(2, 2))

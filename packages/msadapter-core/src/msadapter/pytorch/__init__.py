@@ -67,6 +67,7 @@ from msadapter.pytorch._queries import (  # noqa: E402, F401
     pi,
     typename,
 )
+from msadapter.pytorch._removed import FUNCTIONS as _REMOVED  # noqa: E402
 from msadapter.pytorch._settings import (  # noqa: E402, F401
     are_deterministic_algorithms_enabled,
     get_float32_matmul_precision,
@@ -103,6 +104,7 @@ from msadapter.pytorch.random import (  # noqa: E402, F401
 )
 from msadapter.pytorch.version import __version__  # noqa: E402, F401
 
+globals().update(_REMOVED)
 globals().update(_exports("torch"))
 _hide_foreign_methods()
 
